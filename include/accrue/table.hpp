@@ -1,0 +1,71 @@
+// Rows from files: named columns of numbers or text, checked while they are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace accrue {
+
+// What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null).
+enum class Missing {
+    refuse,  // an InputError that names the first such place
+    drop,    // leave the row out and count it
+    keep     // numbers become NaN, texts become ""
+};
+
+enum class Kind {
+    number,
+    text  // kept as codes into a list of labels
+};
+
+// What a number has to be, beyond finite.
+enum class Rule { any, positive, not_negative };
+
+struct ColumnRequest {
+    std::string name;  // as in the header; "1", "2", ... without one
+    Kind kind = Kind::number;
+    Rule rule = Rule::any;
+};
+
+struct ReadOptions {
+    Missing missing = Missing::refuse;
+    bool header = true;
+};
+
+// A text column as codes into its labels; labels are in the order of their first row.
+struct TextColumn {
+    std::vector<std::uint32_t> codes;
+    std::vector<std::string> labels;
+};
+
+class Table {
+public:
+    std::size_t rows() const { return rows_; }
+    std::size_t dropped() const { return dropped_; }  // rows left out because a value was missing
+    std::span<const double> numbers(const std::string& name) const;
+    const TextColumn& text(const std::string& name) const;
+
+    // For readers: a table is filled once.
+    Table(std::size_t rows, std::size_t dropped, std::map<std::string, std::vector<double>> numbers,
+          std::map<std::string, TextColumn> texts);
+
+private:
+    std::size_t rows_ = 0;
+    std::size_t dropped_ = 0;
+    std::map<std::string, std::vector<double>> numbers_;
+    std::map<std::string, TextColumn> texts_;
+};
+
+// Reads the requested columns of all files, pooled in the order given. Only these columns are parsed.
+// Throws InputError "archive.csv row 17 (line 18), column 'y': ..." for the first bad place in the first bad file.
+Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
+                 const ReadOptions& options = {});
+
+// The names in a file's header (or "1", "2", ... without one).
+std::vector<std::string> column_names(const std::string& file, const ReadOptions& options = {});
+
+}  // namespace accrue

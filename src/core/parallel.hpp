@@ -1,0 +1,63 @@
+// Parallel loops whose results do not depend on the number of threads: work is cut into blocks of a fixed
+// size, every block writes its own place, and sums are taken over blocks in order.
+#pragma once
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "accrue/threads.hpp"
+
+namespace accrue::core {
+
+// The number of blocks that `n` items make.
+constexpr std::size_t block_count(std::size_t n, std::size_t block) { return (n + block - 1) / block; }
+
+// The number of threads that a parallel loop started here may use.
+int thread_count();
+
+// Calls work(block_index, begin, end) for every block of [0, n). A single block runs in the caller.
+template <typename Work>
+void for_blocks(std::size_t n, std::size_t block, Work&& work) {
+    const std::size_t blocks = block_count(n, block);
+    if (blocks == 0) return;
+    if (blocks == 1) {
+        work(std::size_t{0}, std::size_t{0}, n);
+        return;
+    }
+    tbb::parallel_for(std::size_t{0}, blocks,
+                      [&](std::size_t b) { work(b, b * block, std::min(n, (b + 1) * block)); });
+}
+
+// The sum of partial results in their order, by pairs, so that rounding grows with log n.
+template <typename T>
+T ordered_sum(const T* parts, std::size_t count) {
+    if (count == 0) return T{};
+    if (count <= 8) {
+        T total = parts[0];
+        for (std::size_t i = 1; i < count; ++i) total += parts[i];
+        return total;
+    }
+    const std::size_t half = count / 2;
+    T total = ordered_sum(parts, half);
+    total += ordered_sum(parts + half, count - half);
+    return total;
+}
+
+template <typename T>
+T ordered_sum(const std::vector<T>& parts) {
+    return ordered_sum(parts.data(), parts.size());
+}
+
+// The sum of part(begin, end) over all blocks of [0, n); T needs a zero value and +=.
+template <typename T, typename Part>
+T sum_blocks(std::size_t n, std::size_t block, Part&& part) {
+    if (n <= block) return n == 0 ? T{} : part(std::size_t{0}, n);
+    std::vector<T> parts(block_count(n, block));
+    for_blocks(n, block, [&](std::size_t b, std::size_t begin, std::size_t end) { parts[b] = part(begin, end); });
+    return ordered_sum(parts);
+}
+
+}  // namespace accrue::core

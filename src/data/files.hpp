@@ -1,0 +1,34 @@
+// Files whole or not at all.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace accrue::data {
+
+// A file that appears under its name only when commit() has succeeded: it is written beside its place under a temporary
+// name, flushed to disk and renamed. Without commit() the old file, or none, stays. "-" is standard output, and
+// a place that is no regular file (a pipe, /dev/null) is written directly.
+// Throws InputError when the place cannot be written to (no such folder, a directory, no permission) and
+// MachineError when writing fails (disk full).
+class AtomicFile {
+public:
+    explicit AtomicFile(std::string path);
+    ~AtomicFile();
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+
+    void write(std::string_view text);
+    void commit();
+
+private:
+    std::string path_;
+    std::string temporary_;  // empty when the file is written directly
+    std::FILE* file_ = nullptr;
+};
+
+// Removes the temporary files of all AtomicFiles that are open; only calls that are allowed in a signal handler.
+void remove_temporary_files() noexcept;
+
+}  // namespace accrue::data
