@@ -6,6 +6,4 @@ find_package(CLI11 REQUIRED)
 find_package(Boost REQUIRED)
 find_package(TBB REQUIRED)
 find_package(hwy REQUIRED)
-# Debian's xsimd target asks for a library that the headers do not need: take the headers.
-find_path(XSIMD_INCLUDE xsimd/xsimd.hpp REQUIRED)
 find_package(FastFloat REQUIRED)

@@ -4,7 +4,7 @@
 add_library(accrue_flags INTERFACE)
 target_compile_options(accrue_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
-  -fno-math-errno -fno-trapping-math)
+  -fno-math-errno -fno-trapping-math -fopenmp-simd)
 if(ACCRUE_WERROR)
   target_compile_options(accrue_flags INTERFACE -Werror)
 endif()

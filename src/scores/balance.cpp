@@ -1,1 +1,129 @@
-// being written
+// Floors, minima and the balance between accuracy and reliability: [RSmin], [BETA].
+#include <boost/math/special_functions/erf.hpp>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "accrue/scores.hpp"
+#include "core/parallel.hpp"
+#include "scores/checks.hpp"
+#include "scores/gauss.hpp"
+
+namespace accrue {
+
+namespace {
+
+constexpr std::size_t kBlock = 4096;
+// erf(sqrt(log 4)/2): crps of a row over |e| at that row's best sigma.
+constexpr double kCrpsMinimumFactor = 0.59501625846785424;
+
+// The sum of term(i)*weight over rows, in order.
+template <typename Term>
+double weighted_sum(std::size_t n, std::span<const double> weights, Term term) {
+    const double* w = weights.data();
+    const bool weighted = !weights.empty();
+    return core::sum_blocks<double>(n, kBlock, [=](std::size_t begin, std::size_t end) {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::size_t i = begin; i < end; ++i) sum += (weighted ? w[i] : 1.0) * term(i);
+        return sum;
+    });
+}
+
+// The mean over i of exp(-t_i^2)/sqrt(pi) at erf(t_i) = (2i-1)/N - 1: RSmin without its constant.
+double reliability_minimum_part(double rows) {
+    const auto n = static_cast<std::size_t>(std::max(1.0, std::round(rows)));
+    const double step = 1 / static_cast<double>(n);
+    const auto density_at = [](double t) { return std::exp(-t * t) * scores::kOneOverRootPi; };
+    const auto t_at = [](double probability) { return -boost::math::erfc_inv(2 * probability); };
+    // The terms are symmetric about the middle. All of them up to kExact; for more rows the outer kTail terms and, for
+    // the smooth middle, the integral that they are a midpoint sum of, with the Euler-Maclaurin correction. With
+    // u the cdf and f(u) = exp(-t^2)/sqrt(pi): integral of f du = erf(sqrt(2) t)/sqrt(8 pi), f' = -2t,
+    // f''' = -4t/f^2; the next term is below 1e-18.
+    constexpr std::size_t kExact = 4096;
+    constexpr std::size_t kTail = 1024;
+    const std::size_t outer = n <= kExact ? n / 2 : kTail;
+    double sum = 0;
+    for (std::size_t i = 0; i < outer; ++i) sum += 2 * density_at(t_at((static_cast<double>(i) + 0.5) * step));
+    if (n <= kExact) {
+        if (n % 2 == 1) sum += density_at(0);
+        return sum * step;
+    }
+    const double edge = -t_at(static_cast<double>(kTail) * step);
+    const double f = density_at(edge);
+    const double middle = 2 * std::erf(std::numbers::sqrt2 * edge) / std::sqrt(8 * std::numbers::pi) -
+                          step * step / 24 * (-2 * edge * 2) +
+                          7 * std::pow(step, 4) / 5760 * (-4 * edge / (f * f) * 2);
+    return sum * step + middle;
+}
+
+}  // namespace
+
+double effective_rows(std::size_t rows, std::span<const double> weights) {
+    scores::require_rows(rows);
+    const double total = scores::total_weight(rows, weights);
+    if (weights.empty()) return total;
+    const double* w = weights.data();
+    // Relative to the total, so that the squares of tiny or huge weights stay in range.
+    const double squares = weighted_sum(rows, {}, [=](std::size_t i) { return (w[i] / total) * (w[i] / total); });
+    return 1 / squares;
+}
+
+double reliability_floor(double rows) { return kReliabilityConstant / rows; }
+
+double reliability_minimum(double rows) { return reliability_minimum_part(rows) - kReliabilityConstant; }
+
+double crps_minimum(std::span<const double> errors, std::span<const double> weights) {
+    scores::require_rows(errors.size());
+    const double total = scores::total_weight(errors.size(), weights);
+    const double* e = errors.data();
+    return kCrpsMinimumFactor * weighted_sum(errors.size(), weights, [=](std::size_t i) { return std::fabs(e[i]); }) /
+           total;
+}
+
+double balanced_beta(std::span<const double> errors, std::span<const double> weights) {
+    const double reliability = reliability_minimum_part(effective_rows(errors.size(), weights));
+    return reliability / (crps_minimum(errors, weights) + reliability);
+}
+
+double best_constant_sigma(std::span<const double> errors, std::span<const double> weights) {
+    const std::size_t n = errors.size();
+    scores::require_rows(n);
+    const double total = scores::total_weight(n, weights);
+    const double* e = errors.data();
+    // The derivative of mean crps rises with sigma from (share of zeros)*sqrt(2/pi) - 1/sqrt(pi); its root in log sigma by
+    // Newton steps inside a shrinking bracket.
+    const double zeros = weighted_sum(n, weights, [=](std::size_t i) { return e[i] == 0 ? 1.0 : 0.0; }) / total;
+    if (zeros * scores::kRootTwoOverPi >= scores::kOneOverRootPi) return 0;
+    double largest = 0;
+    for (const double error : errors) largest = std::max(largest, std::fabs(error));
+    // Work in units of the largest error: squares stay in range.
+    const double mean_square =
+        weighted_sum(n, weights, [=](std::size_t i) { return (e[i] / largest) * (e[i] / largest); }) / total;
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+    double x = std::log(mean_square) / 2;  // log(sigma/largest)
+    for (int iteration = 0; iteration < 200; ++iteration) {
+        const double scale = scores::kRootHalf / (std::exp(x) * largest);
+        const double slope =
+            scores::kRootTwoOverPi * weighted_sum(n, weights, [=](std::size_t i) { return scores::erf_gauss(e[i] * scale).gauss; }) / total -
+            scores::kOneOverRootPi;
+        if (slope == 0) break;
+        (slope < 0 ? low : high) = x;
+        const double curvature = scores::kRootTwoOverPi *
+                                 weighted_sum(n, weights,
+                                              [=](std::size_t i) {
+                                                  const double t = e[i] * scale;
+                                                  return 2 * t * t * scores::erf_gauss(t).gauss;
+                                              }) /
+                                 total;
+        double next = x - slope / curvature;
+        const bool bracketed = std::isfinite(low) && std::isfinite(high);
+        if (!(next > low && next < high)) next = bracketed ? (low + high) / 2 : (slope < 0 ? x + 1 : x - 1);
+        if (std::fabs(next - x) <= 4e-16 * std::max(1.0, std::fabs(x))) break;
+        x = next;
+    }
+    return std::exp(x) * largest;
+}
+
+}  // namespace accrue

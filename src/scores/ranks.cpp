@@ -1,1 +1,202 @@
-// being written
+#include "scores/ranks.hpp"
+
+#include <hwy/contrib/sort/vqsort.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+
+namespace accrue::scores {
+
+namespace {
+
+// Rows a bucket should hold: 16 KiB of keys, sorted within the first-level cache. More buckets than the most would
+// exhaust the machine's address translation cache while rows are dealt.
+constexpr std::size_t kRowsPerBucket = 2048;
+constexpr std::size_t kMostBuckets = 1024;
+constexpr std::size_t kMostChunks = 64;
+constexpr std::size_t kLeastChunk = 1U << 14U;
+constexpr std::size_t kSample = 1024;
+// Up to here the vectorised sort's set-up costs more than it saves.
+constexpr std::size_t kSmallSort = 64;
+
+// Unsigned integers in the order of the numbers; -0 and +0 must have been made one.
+std::uint32_t ordered_bits(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000U);
+}
+std::uint64_t ordered_bits(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | 0x8000000000000000ULL);
+}
+
+void sort_keys(std::uint64_t* keys, std::size_t count) {
+    if (count <= kSmallSort) {
+        std::sort(keys, keys + count);
+        return;
+    }
+    thread_local const hwy::Sorter sorter;
+    sorter(keys, count, hwy::SortAscending());
+}
+
+// One bucket: t and weights as dealt, room for keys. Replaces every t by its place within the bucket, not yet divided
+// by the total weight, and returns the bucket's weight.
+double rank_bucket(std::span<double> t, const double* weights, std::uint64_t* keys) {
+    const std::size_t count = t.size();
+    for (std::size_t i = 0; i < count; ++i)
+        keys[i] = static_cast<std::uint64_t>(ordered_bits(static_cast<float>(t[i]))) << 32U | i;
+    sort_keys(keys, count);
+
+    const auto index = [](std::uint64_t key) { return static_cast<std::uint32_t>(key); };
+    const auto exact = [&](std::uint64_t key) { return ordered_bits(t[index(key)]); };
+    double before = 0;
+    const auto place_rows = [&](std::size_t first, std::size_t last) {
+        double own = static_cast<double>(last - first);
+        if (weights != nullptr) {
+            own = 0;
+            for (std::size_t i = first; i < last; ++i) own += weights[index(keys[i])];
+        }
+        for (std::size_t i = first; i < last; ++i) t[index(keys[i])] = 2 * before + own;
+        before += own;
+    };
+
+    std::size_t i = 0;
+    while (i < count) {
+        if (i + 1 == count || keys[i] >> 32U != keys[i + 1] >> 32U) [[likely]] {
+            place_rows(i, i + 1);
+            ++i;
+            continue;
+        }
+        std::size_t end = i + 2;
+        while (end < count && keys[end] >> 32U == keys[i] >> 32U) ++end;
+        std::sort(keys + i, keys + end, [&](std::uint64_t a, std::uint64_t b) {
+            return exact(a) != exact(b) ? exact(a) < exact(b) : a < b;
+        });
+        while (i < end) {
+            std::size_t last = i + 1;
+            while (last < end && exact(keys[last]) == exact(keys[i])) ++last;
+            place_rows(i, last);
+            i = last;
+        }
+    }
+    return before;
+}
+
+// Buckets of equal width in t between the sample's outer quantiles; the first and the last take the tails.
+// Any monotone rule is right; this one keeps buckets even for distributions like those of errors.
+struct Bucketing {
+    double low = 0;
+    double per_unit = 0;
+    std::size_t count = 1;
+
+    Bucketing(std::span<const double> t, std::size_t buckets) : count(buckets) {
+        if (buckets == 1) return;
+        std::array<double, kSample> sample{};
+        for (std::size_t i = 0; i < kSample; ++i) {
+            const double value = t[i * t.size() / kSample];
+            sample[i] = std::isfinite(value) ? value : 0;
+        }
+        std::sort(sample.begin(), sample.end());
+        low = sample[kSample / 200];
+        const double high = sample[kSample - 1 - kSample / 200];
+        per_unit = high > low ? static_cast<double>(buckets) / (high - low) : 0;
+        if (!std::isfinite(per_unit)) per_unit = 0;
+    }
+
+    std::uint16_t operator()(double t) const {
+        const double position = (t - low) * per_unit;
+        const double last = static_cast<double>(count - 1);
+        const double from_zero = position > 0 ? position : 0;  // NaN goes to the first bucket
+        return static_cast<std::uint16_t>(static_cast<std::int32_t>(from_zero < last ? from_zero : last));
+    }
+};
+
+}  // namespace
+
+void places(std::span<const double> t, std::span<const double> weights, double total_weight, std::span<double> places,
+            RankBuffers& buffers) {
+    const std::size_t n = t.size();
+    core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be ranked", n);
+    const bool weighted = !weights.empty();
+    const auto reserve = [](auto& buffer, std::size_t size) {
+        if (buffer.size() < size) buffer.resize(size);
+    };
+    reserve(buffers.keys, n);
+    const std::size_t bucket_count = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMostBuckets);
+    if (bucket_count == 1) {
+        // Adding 0 makes -0 and +0 one.
+        for (std::size_t i = 0; i < n; ++i) places[i] = t[i] + 0.0;
+        rank_bucket(places, weights.data(), buffers.keys.data());
+        for (double& place : places) place /= total_weight;
+        return;
+    }
+
+    reserve(buffers.buckets, n);
+    reserve(buffers.dealt, n);
+    if (weighted) reserve(buffers.dealt_weights, n);
+    reserve(buffers.starts, bucket_count + 1);
+    reserve(buffers.bucket_weights, bucket_count);
+    const Bucketing bucket_of(t, bucket_count);
+    const std::size_t chunk = std::max(kLeastChunk, core::block_count(n, kMostChunks));
+    const std::size_t chunks = core::block_count(n, chunk);
+    reserve(buffers.offsets, chunks * bucket_count);
+    std::uint16_t* bucket = buffers.buckets.data();
+    std::uint32_t* starts = buffers.starts.data();
+    double* dealt = buffers.dealt.data();
+    double* dealt_weights = weighted ? buffers.dealt_weights.data() : nullptr;
+
+    core::for_blocks(n, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
+        const double* __restrict in = t.data();
+        std::uint16_t* __restrict out = bucket;
+        const Bucketing own = bucket_of;
+#pragma omp simd
+        for (std::size_t i = begin; i < end; ++i) out[i] = own(in[i]);
+        std::uint32_t* histogram = &buffers.offsets[c * bucket_count];
+        std::fill_n(histogram, bucket_count, 0);
+        for (std::size_t i = begin; i < end; ++i) ++histogram[out[i]];
+    });
+    // From counts to the position of every chunk's first row in every bucket: the way there and the way back.
+    std::uint32_t position = 0;
+    for (std::size_t b = 0; b < bucket_count; ++b) {
+        starts[b] = position;
+        for (std::size_t c = 0; c < chunks; ++c) {
+            std::uint32_t& offset = buffers.offsets[c * bucket_count + b];
+            position += std::exchange(offset, position);
+        }
+    }
+    starts[bucket_count] = position;
+    core::for_blocks(n, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
+        std::array<std::uint32_t, kMostBuckets> next;
+        std::copy_n(&buffers.offsets[c * bucket_count], bucket_count, next.begin());
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint32_t to = next[bucket[i]]++;
+            dealt[to] = t[i] + 0.0;
+            if (weighted) dealt_weights[to] = weights[i];
+        }
+    });
+
+    core::for_blocks(bucket_count, 1, [&](std::size_t b, std::size_t, std::size_t) {
+        const std::size_t first = starts[b];
+        buffers.bucket_weights[b] = rank_bucket({dealt + first, starts[b + 1] - first},
+                                                weighted ? dealt_weights + first : nullptr, &buffers.keys[first]);
+    });
+
+    double before = 0;
+    for (std::size_t b = 0; b < bucket_count; ++b) before += std::exchange(buffers.bucket_weights[b], before);
+    core::for_blocks(n, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
+        std::uint32_t* next = &buffers.offsets[c * bucket_count];
+        const double* base = buffers.bucket_weights.data();
+        const double per_weight = 1 / total_weight;
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::uint16_t b = bucket[i];
+            places[i] = (dealt[next[b]++] + 2 * base[b]) * per_weight;
+        }
+    });
+}
+
+}  // namespace accrue::scores
