@@ -13,7 +13,7 @@ namespace accrue {
 // What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null).
 enum class Missing {
     refuse,  // an InputError that names the first such place
-    drop,    // leave the row out and count it
+    drop,    // leave the row out and count it, whatever its other values are
     keep     // numbers become NaN, texts become ""
 };
 
@@ -60,7 +60,8 @@ private:
     std::map<std::string, TextColumn> texts_;
 };
 
-// Reads the requested columns of all files, pooled in the order given. Only these columns are parsed.
+// Reads the requested columns of all files, pooled in the order given; "-" is standard input. Only these columns are
+// parsed, but every row must have as many fields as the header. Rows are numbered from 1 without header and blank lines.
 // Throws InputError "archive.csv row 17 (line 18), column 'y': ..." for the first bad place in the first bad file.
 Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
                  const ReadOptions& options = {});

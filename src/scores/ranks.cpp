@@ -1,7 +1,5 @@
 #include "scores/ranks.hpp"
 
-#include <hwy/contrib/sort/vqsort.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/sort.hpp"
 
 namespace accrue::scores {
 
@@ -22,8 +21,6 @@ constexpr std::size_t kMostBuckets = 1024;
 constexpr std::size_t kMostChunks = 64;
 constexpr std::size_t kLeastChunk = 1U << 14U;
 constexpr std::size_t kSample = 1024;
-// Up to here the vectorised sort's set-up costs more than it saves.
-constexpr std::size_t kSmallSort = 64;
 
 // Unsigned integers in the order of the numbers; -0 and +0 must have been made one.
 std::uint32_t ordered_bits(float x) {
@@ -35,22 +32,13 @@ std::uint64_t ordered_bits(double x) {
     return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | 0x8000000000000000ULL);
 }
 
-void sort_keys(std::uint64_t* keys, std::size_t count) {
-    if (count <= kSmallSort) {
-        std::sort(keys, keys + count);
-        return;
-    }
-    thread_local const hwy::Sorter sorter;
-    sorter(keys, count, hwy::SortAscending());
-}
-
 // One bucket: t and weights as dealt, room for keys. Replaces every t by its place within the bucket, not yet divided
 // by the total weight, and returns the bucket's weight.
 double rank_bucket(std::span<double> t, const double* weights, std::uint64_t* keys) {
     const std::size_t count = t.size();
     for (std::size_t i = 0; i < count; ++i)
         keys[i] = static_cast<std::uint64_t>(ordered_bits(static_cast<float>(t[i]))) << 32U | i;
-    sort_keys(keys, count);
+    core::sort_ascending({keys, count});
 
     const auto index = [](std::uint64_t key) { return static_cast<std::uint32_t>(key); };
     const auto exact = [&](std::uint64_t key) { return ordered_bits(t[index(key)]); };

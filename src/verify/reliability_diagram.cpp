@@ -1,1 +1,167 @@
-// being written
+#include "verify/reliability_diagram.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "core/parallel.hpp"
+#include "core/random.hpp"
+#include "core/sort.hpp"
+
+namespace accrue::verification {
+
+namespace {
+
+constexpr double kBandLevel = 0.9;
+// More groups are pooled at random into this many: a bootstrap of the pools has the same spread.
+constexpr std::size_t kMostBootstrapGroups = 1000;
+
+// 90% of the empirical cdfs of n independent uniform numbers, at p: quantiles of the binomial distribution.
+std::pair<double, double> binomial_band(double n, double p) {
+    if (p <= 0 || p >= 1) return {p, p};
+    using Policy = boost::math::policies::policy<
+        boost::math::policies::discrete_quantile<boost::math::policies::integer_round_outwards>>;
+    const boost::math::binomial_distribution<double, Policy> count(std::max(1.0, std::round(n)), p);
+    const double tail = (1 - kBandLevel) / 2;
+    const double trials = count.trials();
+    return {boost::math::quantile(count, tail) / trials, boost::math::quantile(complement(count, tail)) / trials};
+}
+
+double sorted_quantile(std::span<const double> sorted, double probability) {
+    const double position = probability * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// Weight of every group up to every grid point: counts[g*points + k], the last point holding the group's total.
+std::vector<double> group_counts(std::span<const double> pits, std::span<const double> weights, const Grouping& groups,
+                                 std::span<const double> grid, std::size_t& group_count, std::uint64_t seed) {
+    const std::size_t points = grid.size();
+    std::vector<std::size_t> pool(groups.labels.size());
+    std::iota(pool.begin(), pool.end(), std::size_t{0});
+    group_count = pool.size();
+    if (group_count > kMostBootstrapGroups) {
+        core::Random(seed, 1).shuffle(std::span(pool));
+        for (std::size_t& index : pool) index %= kMostBootstrapGroups;
+        group_count = kMostBootstrapGroups;
+    }
+    std::vector<double> counts(group_count * points, 0.0);
+    const double last = static_cast<double>(points - 1);
+    for (std::size_t i = 0; i < pits.size(); ++i) {
+        // The first grid point that is not below the PIT; the grid is k/last.
+        auto k = static_cast<std::size_t>(std::ceil(pits[i] * last));
+        if (k > 0 && grid[k - 1] >= pits[i]) --k;
+        if (k < points - 1 && grid[k] < pits[i]) ++k;
+        counts[pool[groups.codes[i]] * points + std::min(k, points - 1)] += weights.empty() ? 1 : weights[i];
+    }
+    for (std::size_t g = 0; g < group_count; ++g)
+        std::partial_sum(&counts[g * points], &counts[(g + 1) * points - 1] + 1, &counts[g * points]);
+    return counts;
+}
+
+// Bands around the curve from resampling whole groups.
+void group_bands(ReliabilityDiagram& diagram, std::span<const double> pits, std::span<const double> weights,
+                 const Grouping& groups, const VerifyOptions& options) {
+    const std::size_t points = diagram.probability.size();
+    std::size_t group_count = 0;
+    const std::vector<double> counts =
+        group_counts(pits, weights, groups, diagram.probability, group_count, options.seed);
+    const std::size_t replicates = options.replicates;
+    // curves[k*replicates + r]: the cdf of replicate r at point k.
+    std::vector<double> curves(points * replicates);
+    std::vector<double> largest(replicates);
+    core::for_blocks(replicates, 8, [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::vector<double> curve(points);
+        for (std::size_t r = begin; r < end; ++r) {
+            core::Random random(options.seed, 2 + r);
+            double total = 0;
+            // Groups whose weights are all zero do not make a curve by themselves.
+            while (total <= 0) {
+                std::fill(curve.begin(), curve.end(), 0.0);
+                for (std::size_t draw = 0; draw < group_count; ++draw) {
+                    const double* own = &counts[random.below(group_count) * points];
+                    for (std::size_t k = 0; k < points; ++k) curve[k] += own[k];
+                }
+                total = curve[points - 1];
+            }
+            for (std::size_t k = 0; k < points; ++k) {
+                const double value = curve[k] / total;
+                curves[k * replicates + r] = value;
+                largest[r] = std::max(largest[r], std::fabs(value - diagram.observed[k]));
+            }
+        }
+    });
+    core::sort_ascending(largest);
+    const double distance = sorted_quantile(largest, kBandLevel);
+    for (std::size_t k = 0; k < points; ++k) {
+        const std::span<double> values(&curves[k * replicates], replicates);
+        core::sort_ascending(values);
+        diagram.group_pointwise.low.push_back(sorted_quantile(values, (1 - kBandLevel) / 2));
+        diagram.group_pointwise.high.push_back(sorted_quantile(values, (1 + kBandLevel) / 2));
+        diagram.group_simultaneous.low.push_back(std::max(0.0, diagram.observed[k] - distance));
+        diagram.group_simultaneous.high.push_back(std::min(1.0, diagram.observed[k] + distance));
+    }
+}
+
+}  // namespace
+
+SortedPits::SortedPits(std::span<const double> pits, std::span<const double> weights) {
+    if (weights.empty()) {
+        values_.assign(pits.begin(), pits.end());
+        core::sort_ascending(values_);
+        return;
+    }
+    std::vector<std::size_t> order(pits.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return pits[a] != pits[b] ? pits[a] < pits[b] : a < b; });
+    values_.reserve(pits.size());
+    shares_.reserve(pits.size());
+    double sum = 0;
+    for (const std::size_t i : order) {
+        sum += weights[i];
+        values_.push_back(pits[i]);
+        shares_.push_back(sum);
+    }
+    for (double& share : shares_) share /= sum;
+}
+
+double SortedPits::share(std::size_t count) const {
+    if (count == 0) return 0;
+    return shares_.empty() ? static_cast<double>(count) / static_cast<double>(values_.size()) : shares_[count - 1];
+}
+
+double SortedPits::cdf(double p) const {
+    return share(static_cast<std::size_t>(std::upper_bound(values_.begin(), values_.end(), p) - values_.begin()));
+}
+
+double SortedPits::distance_to_diagonal() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        largest = std::max({largest, values_[i] - share(i), share(i + 1) - values_[i]});
+    return largest;
+}
+
+ReliabilityDiagram reliability_diagram(const SortedPits& sorted, double effective_rows, std::span<const double> pits,
+                                       std::span<const double> weights, const Grouping& groups,
+                                       const VerifyOptions& options) {
+    ReliabilityDiagram diagram;
+    const std::size_t points = options.diagram_points;
+    const double distance = kolmogorov_quantile(effective_rows, kBandLevel);
+    for (std::size_t k = 0; k < points; ++k) {
+        const double p = static_cast<double>(k) / static_cast<double>(points - 1);
+        const auto [low, high] = binomial_band(effective_rows, p);
+        diagram.probability.push_back(p);
+        diagram.observed.push_back(sorted.cdf(p));
+        diagram.pointwise.low.push_back(low);
+        diagram.pointwise.high.push_back(high);
+        diagram.simultaneous.low.push_back(std::max(0.0, p - distance));
+        diagram.simultaneous.high.push_back(std::min(1.0, p + distance));
+    }
+    if (groups.labels.size() > 1) group_bands(diagram, pits, weights, groups, options);
+    return diagram;
+}
+
+}  // namespace accrue::verification

@@ -1,1 +1,84 @@
-// being written
+// Figures to words. Every threshold is a multiple of what chance alone would show for as many rows, with a least
+// effect below which nobody would act.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "accrue/verify.hpp"
+
+namespace accrue {
+
+namespace {
+
+constexpr double kFewRows = 100;
+constexpr double kCalibrated = 2;    // times the floor
+constexpr double kNearly = 0.03;     // a calibration error that most uses can live with
+constexpr double kLeastBias = 0.05;  // in sigmas
+constexpr double kLeastSpread = 0.05;
+constexpr double kChance = 3;  // standard errors
+
+std::string percent(double share) {
+    const double p = 100 * share;
+    return p < 9.95 ? fmt::format("{:.1f}%", p) : fmt::format("{:.0f}%", p);
+}
+
+}  // namespace
+
+Verdict verdict(const Verification& v) {
+    const double n = v.effective_rows;
+    const bool biased = std::fabs(v.mean_z) > std::max(kLeastBias, kChance * v.sd_z / std::sqrt(n));
+    const double spread_noise = std::max(kLeastSpread, kChance / std::sqrt(2 * n));
+    const bool overconfident = v.sd_z > 1 + spread_noise;
+    const bool underconfident = v.sd_z < 1 - spread_noise;
+    const bool calibrated = v.calibration_error <= kCalibrated * v.calibration_floor;
+    const bool nearly = v.calibration_error <= kNearly;
+
+    std::vector<std::string> found;
+    if (overconfident)
+        found.push_back(fmt::format("overconfident by about {:.0f}% (errors are {:.2f} times as large as sigma says)",
+                                    100 * (v.sd_z - 1), v.sd_z));
+    if (underconfident)
+        found.push_back(fmt::format("underconfident by about {:.0f}% (errors are only {:.2f} times as large as sigma says)",
+                                    100 * (1 / v.sd_z - 1), v.sd_z));
+    if (biased)
+        found.push_back(fmt::format("biased: observations lie on average {:.2f} sigma {} the predictions",
+                                    std::fabs(v.mean_z), v.mean_z > 0 ? "above" : "below"));
+
+    Verdict result;
+    const std::string figures = fmt::format("calibration error {}, floor {} for {} rows", percent(v.calibration_error),
+                                            percent(v.calibration_floor), v.rows);
+    if (found.empty()) {
+        if (calibrated)
+            result.summary = fmt::format("Calibrated: {}.", figures);
+        else if (nearly)
+            result.summary = fmt::format("Nearly calibrated: {}.", figures);
+        else
+            result.summary = fmt::format("Not calibrated, though spread and mean are right: the shape of the errors is not "
+                                         "Gaussian around the prediction ({}).",
+                                         figures);
+    } else {
+        std::string text = found[0];
+        for (std::size_t i = 1; i < found.size(); ++i) text += "; " + found[i];
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+        result.summary = fmt::format("{} ({}).", text, figures);
+    }
+
+    if (n < kFewRows)
+        result.remarks.push_back(fmt::format(
+            "Only {} rows: a calibration error below {} cannot be told from chance.", v.rows, percent(v.calibration_floor)));
+    if (v.crps_skill < 0)
+        result.remarks.push_back(
+            fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.", v.constant_sigma,
+                        percent(1 - 1 / (1 - v.crps_skill))));
+    if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))
+        result.remarks.push_back(fmt::format(
+            "The sign of the errors alone sets the calibration error to at least {}: correct the bias or use a skewed family; no sigma "
+            "can mend it.",
+            percent(v.sign_bound)));
+    if (!v.groups.empty())
+        result.remarks.emplace_back("The p-value and the floor assume independent rows; the bands resample groups.");
+    return result;
+}
+
+}  // namespace accrue

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "accrue/verify.hpp"
+#include "verify/pits.hpp"
+
+namespace accrue::verification {
+
+// The diagram of `sorted`, which holds `pits` in order. `pits`, `weights` and `groups` are used for the bands that
+// resample groups; without groups there are none.
+ReliabilityDiagram reliability_diagram(const SortedPits& sorted, double effective_rows, std::span<const double> pits,
+                                       std::span<const double> weights, const Grouping& groups,
+                                       const VerifyOptions& options);
+
+}  // namespace accrue::verification
