@@ -61,8 +61,9 @@ private:
 };
 
 // Reads the requested columns of all files, pooled in the order given; "-" is standard input. Only these columns are
-// parsed, but every row must have as many fields as the header. Rows are numbered from 1 without header and blank lines.
-// Throws InputError "archive.csv row 17 (line 18), column 'y': ..." for the first bad place in the first bad file.
+// parsed, but every row must have as many fields as the header. Rows are counted from 1; header and blank lines are
+// none. Throws InputError "archive.csv row 17 (line 18), column 'y': ..." for the first bad place in the first bad
+// file.
 Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
                  const ReadOptions& options = {});
 

@@ -10,8 +10,10 @@ namespace accrue::data {
 // A file that appears under its name only when commit() has succeeded: it is written beside its place under a temporary
 // name, flushed to disk and renamed. Without commit() the old file, or none, stays. "-" is standard output, and
 // a place that is no regular file (a pipe, /dev/null) is written directly.
+// A replaced file keeps its permissions, and a symbolic link goes on pointing to the file, which is replaced.
 // Throws InputError when the place cannot be written to (no such folder, a directory, no permission) and
-// MachineError when writing fails (disk full).
+// MachineError when writing fails (disk full). Signals are the program's to decide about: a program that wants errors
+// in place of SIGPIPE (the reader of a pipe went away) and SIGXFSZ (file size limit) ignores these two.
 class AtomicFile {
 public:
     explicit AtomicFile(std::string path);
@@ -23,7 +25,10 @@ public:
     void commit();
 
 private:
+    void discard() noexcept;
+
     std::string path_;
+    std::string target_;     // what path_ leads to through symbolic links
     std::string temporary_;  // empty when the file is written directly
     std::FILE* file_ = nullptr;
 };

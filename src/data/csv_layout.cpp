@@ -1,0 +1,157 @@
+#include "data/csv_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.hpp"
+#include "data/cells.hpp"
+#include "data/messages.hpp"
+
+namespace accrue::data {
+
+namespace {
+
+// A header longer than this is taken for something else: 100,000 columns need less.
+constexpr std::size_t kLongestHeader = std::size_t{4} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// How a delimiter does on the first lines.
+struct Trial {
+    std::size_t fields = 0;   // in the first line; 0 when it cannot be cut this way
+    std::size_t agree = 0;    // of the next lines, those with as many fields
+    std::size_t single = 0;   // those with one field
+    std::size_t sampled = 0;  // those looked at
+};
+
+Trial try_delimiter(std::string_view text, char delimiter) {
+    constexpr std::size_t kSample = 32;
+    Trial trial;
+    RowScanner rows(text, Dialect{delimiter}, 0);
+    if (!rows.next() || rows.fault() != RowScanner::Fault::none) return trial;
+    trial.fields = rows.fields();
+    while (trial.sampled < kSample && rows.next()) {
+        ++trial.sampled;
+        if (rows.fault() != RowScanner::Fault::none) continue;
+        trial.agree += rows.fields() == trial.fields;
+        trial.single += rows.fields() == 1;
+    }
+    return trial;
+}
+
+std::string_view beginning(std::string_view text) {
+    return text.substr(0, kLongestHeader);
+}
+
+// What people hand over by mistake most often, by its first bytes.
+const char* guess_format(std::string_view text) {
+    if (text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
+        text.starts_with("\xFD"
+                         "7zXZ") ||
+        text.starts_with("\x28\xB5\x2F\xFD"))
+        return " (it is compressed: unpack it first)";
+    if (text.starts_with("PK\x03\x04")) return " (it is a zip archive or a spreadsheet: save it as CSV)";
+    if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return " (it is UTF-16: save it as UTF-8)";
+    return "";
+}
+
+void require_text(std::string_view first_line, std::string_view text, const std::string& file) {
+    const auto rubbish = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && c != '\t' && c != '\r' && c != '\n') || byte == 0x7F;
+    };
+    core::require(std::none_of(first_line.begin(), first_line.end(), rubbish), "{} does not look like a text table{}",
+                  display_name(file), guess_format(text));
+}
+
+}  // namespace
+
+Dialect detect_dialect(std::string_view text) {
+    text = beginning(text);
+    constexpr std::array<char, 3> kVisible = {'\t', ';', ','};
+    char chosen = Dialect::kNone;
+    Trial best;
+    for (const char delimiter : kVisible) {
+        const Trial trial = try_delimiter(text, delimiter);
+        if (trial.fields < 2) continue;
+        if (chosen == Dialect::kNone || trial.agree > best.agree) {
+            chosen = delimiter;
+            best = trial;
+        }
+    }
+    // A comma inside a name of a file with blanks between fields: no further line has one.
+    const bool only_in_names = best.sampled > 0 && best.single == best.sampled;
+    if (chosen != Dialect::kNone && !only_in_names) return {chosen};
+
+    const Trial blanks = try_delimiter(text, Dialect::kBlanks);
+    if (chosen != Dialect::kNone) return {blanks.fields > 1 && blanks.agree > 0 ? Dialect::kBlanks : chosen};
+    // One column whose name has blanks in it: all further lines are single words.
+    const bool one_column = blanks.sampled > 0 && blanks.single == blanks.sampled;
+    return {blanks.fields > 1 && !one_column ? Dialect::kBlanks : Dialect::kNone};
+}
+
+CsvLayout find_layout(std::string_view text, const std::string& file, const ReadOptions& options) {
+    const std::string_view whole = text;
+    core::require(!text.empty(), "{} is empty", display_name(file));
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    // Before the first line is known, a look at the first bytes keeps rubbish out of everything below.
+    constexpr std::size_t kFirstBytes = 4096;
+    core::require(text.substr(0, kFirstBytes).find('\0') == std::string_view::npos,
+                  "{} does not look like a text table{}", display_name(file), guess_format(whole));
+
+    CsvLayout layout;
+    layout.dialect = detect_dialect(text);
+    const std::string_view start = beginning(text);
+    RowScanner first(start, layout.dialect, 0);
+    const bool found = first.next();
+    core::require(found || start.size() < text.size(), "{} is empty: it has only blank lines", display_name(file));
+    if (start.size() < text.size() && (!found || !first.has_newline()))
+        core::refuse("{} does not look like a text table: its first line is longer than {} MiB{}", display_name(file),
+                     kLongestHeader >> 20U, guess_format(whole));
+    require_text(first.row(), whole, file);
+    const std::string_view where = options.header ? "header" : "first row";
+    core::require(first.row().find('\r') == std::string_view::npos || first.has_newline(),
+                  "{} has lines that end in a carriage return alone; convert them to newlines", display_name(file));
+    core::require(first.fault() != RowScanner::Fault::unclosed_quote, "{}: the {} has a quote that is never closed",
+                  display_name(file), where);
+    core::require(first.fault() != RowScanner::Fault::text_after_quote, "{}: the {} has text after a closing quote",
+                  display_name(file), where);
+
+    // Once more, now that the number of fields is known.
+    const std::size_t columns = first.fields();
+    RowScanner header(start, layout.dialect, columns);
+    header.next();
+    layout.names.reserve(columns);
+    std::string buffer;
+    for (std::size_t i = 0; i < columns; ++i)
+        layout.names.push_back(options.header ? std::string(trim(cell_text(header.field(i), buffer)))
+                                              : std::to_string(i + 1));
+    const auto from =
+        static_cast<std::size_t>((options.header ? header.rest().data() : header.row().data()) - text.data());
+    layout.body = text.substr(from);
+    return layout;
+}
+
+std::size_t find_column(const CsvLayout& layout, const std::string& name, const std::string& file,
+                        const ReadOptions& options) {
+    const auto found = std::find(layout.names.begin(), layout.names.end(), name);
+    if (found != layout.names.end()) {
+        const auto same = std::count(found, layout.names.end(), name);
+        core::require(same == 1, "{} has {} columns named '{}'; rename all but one", display_name(file), same,
+                      printable(name));
+        return static_cast<std::size_t>(found - layout.names.begin());
+    }
+    const std::string unknown = fmt::format("{} has no column '{}'", display_name(file), printable(name));
+    if (!options.header)
+        core::refuse("{}; without a header its columns are numbered 1 to {}", unknown, layout.names.size());
+    const std::string nearest = nearest_name(name, layout.names);
+    const std::string suggestion = nearest.empty() ? "." : fmt::format("; did you mean '{}'?", printable(nearest));
+    const bool all_numbers = std::all_of(layout.names.begin(), layout.names.end(), [](const std::string& text) {
+        return parse_number(text).state == CellState::good;
+    });
+    core::refuse("{}{} Columns: {}{}", unknown, suggestion, name_list(layout.names),
+                 all_numbers ? " (all numbers: for a file without a header use --no-header)" : "");
+}
+
+}  // namespace accrue::data

@@ -1,0 +1,31 @@
+// The outside of a delimited text file: its delimiter, its header, and where the rows begin.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "accrue/table.hpp"
+#include "data/csv_rows.hpp"
+
+namespace accrue::data {
+
+struct CsvLayout {
+    Dialect dialect;
+    std::vector<std::string> names;  // "1", "2", ... without a header
+    std::string_view body;           // the text from the first row of data on
+};
+
+// The delimiter of a text: the one of tab, semicolon and comma that stands in the first line and cuts it into as many
+// fields as most of the next lines; failing these, blanks; failing that, none. With equal rights the earlier in this
+// list wins, since the later one can stand inside names and decimal numbers.
+Dialect detect_dialect(std::string_view text);
+
+// Throws InputError, which names `file`, when the text is empty, no text, or its header cannot be read.
+CsvLayout find_layout(std::string_view text, const std::string& file, const ReadOptions& options);
+
+// The place of the column in the layout. Throws InputError with the nearest name when there is none, or more than one.
+std::size_t find_column(const CsvLayout& layout, const std::string& name, const std::string& file,
+                        const ReadOptions& options);
+
+}  // namespace accrue::data

@@ -1,0 +1,50 @@
+#include "data/table_builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace accrue::data {
+
+namespace {
+
+template <typename Column>
+Column* find(std::vector<Column>& columns, const std::string& name) {
+    const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+    return found == columns.end() ? nullptr : &*found;
+}
+
+Rule stricter(Rule a, Rule b) {
+    if (a == Rule::positive || b == Rule::positive) return Rule::positive;
+    return a == Rule::any ? b : a;
+}
+
+}  // namespace
+
+std::uint32_t TableBuilder::LabelColumn::code(std::string_view label) {
+    const auto [entry, is_new] = codes.try_emplace(std::string(label), static_cast<std::uint32_t>(codes.size()));
+    if (is_new) column.labels.push_back(entry->first);
+    return entry->second;
+}
+
+TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests) {
+    for (const ColumnRequest& request : requests) {
+        if (request.kind == Kind::text) {
+            if (find(texts, request.name) == nullptr) texts.push_back({request.name, {}, {}});
+        } else if (NumberColumn* known = find(numbers, request.name)) {
+            known->rule = stricter(known->rule, request.rule);
+        } else {
+            numbers.push_back({request.name, request.rule, {}});
+        }
+    }
+}
+
+Table TableBuilder::finish() && {
+    std::map<std::string, std::vector<double>> number_map;
+    for (NumberColumn& column : numbers) number_map.emplace(column.name, std::move(column.values));
+    std::map<std::string, TextColumn> text_map;
+    for (LabelColumn& column : texts) text_map.emplace(column.name, std::move(column.column));
+    return {rows, dropped, std::move(number_map), std::move(text_map)};
+}
+
+}  // namespace accrue::data

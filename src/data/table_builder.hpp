@@ -1,0 +1,40 @@
+// A table while files are read into it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "accrue/table.hpp"
+
+namespace accrue::data {
+
+// The requested columns, each once, and the rows so far. A reader appends the rows of one file to every column, then
+// adds to rows and dropped. A column asked for twice has the stricter rule; as number and as text it is two columns.
+struct TableBuilder {
+    struct NumberColumn {
+        std::string name;
+        Rule rule;
+        std::vector<double> values;
+    };
+    struct LabelColumn {
+        std::string name;
+        TextColumn column;
+        std::unordered_map<std::string, std::uint32_t> codes;
+
+        // The code of the label, new at its first appearance.
+        std::uint32_t code(std::string_view label);
+    };
+
+    explicit TableBuilder(const std::vector<ColumnRequest>& requests);
+    Table finish() &&;
+
+    std::vector<NumberColumn> numbers;
+    std::vector<LabelColumn> texts;
+    std::size_t rows = 0;
+    std::size_t dropped = 0;
+};
+
+}  // namespace accrue::data
