@@ -19,7 +19,8 @@ enum class Missing {
 
 enum class Kind {
     number,
-    text  // kept as codes into a list of labels
+    time,  // a number, or ISO 8601 as seconds since 1970-01-01T00:00:00Z
+    text   // kept as codes into a list of labels
 };
 
 // What a number has to be, beyond finite.
@@ -34,6 +35,9 @@ struct ColumnRequest {
 struct ReadOptions {
     Missing missing = Missing::refuse;
     bool header = true;
+    // NetCDF: the variable whose dimensions are the rows; the others are matched by dimension name and broadcast to them.
+    // Empty: the first requested column.
+    std::string rows_of = {};
 };
 
 // A text column as codes into its labels; labels are in the order of their first row.
@@ -66,6 +70,9 @@ private:
 // file.
 Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
                  const ReadOptions& options = {});
+
+// The columns of a file whose first values (of up to 1,000 rows) are numbers or missing, and not all missing.
+std::vector<std::string> numeric_columns(const std::string& file, const ReadOptions& options = {});
 
 // The names in a file's header (or "1", "2", ... without one).
 std::vector<std::string> column_names(const std::string& file, const ReadOptions& options = {});

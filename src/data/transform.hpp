@@ -1,0 +1,41 @@
+// Rows in, the same rows out with columns added: what `accrue predict` does to files. A block of rows at a time, so that
+// memory does not grow with the rows.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace accrue::data {
+
+// A column to add. In NetCDF it becomes a variable with the rows' dimensions and these attributes; columns that have a
+// probability become one variable `quantiles` along a dimension `quantile`.
+struct AddedColumn {
+    std::string name;
+    std::string long_name;
+    bool flag = false;  // 0 or 1, written as an integer
+    bool has_units_of_rows = true;  // NetCDF: units are those of the variable that defines the rows
+    double probability = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct TransformPlan {
+    std::vector<std::string> inputs;  // columns that `compute` gets, in this order; NaN where a value is missing
+    std::string rows_of;              // NetCDF: the variable whose dimensions are the rows; empty: the first input that has most dimensions
+    std::vector<AddedColumn> added;   // columns that `compute` fills; NaN becomes an empty cell or the fill value
+    std::string history;              // NetCDF: line added to the `history` attribute (without the time)
+    bool header = true;               // CSV
+};
+
+// values[k] holds the block's values of inputs[k]; results[k] receives those of added[k].
+using ComputeRows = std::function<void(std::span<const std::span<const double>> values,
+                                       std::span<const std::span<double>> results)>;
+
+// Reads `files` ("-" is standard input), writes `output` ("-" is standard output). CSV gives CSV, NetCDF gives NetCDF.
+// Every column of the input is kept, in CSV to the letter. Throws InputError when an input is missing, a name to add is
+// taken, the files' headers differ, or the formats do not fit; nothing is then written.
+void transform_rows(const std::vector<std::string>& files, const std::string& output, const TransformPlan& plan,
+                    const ComputeRows& compute);
+
+}  // namespace accrue::data
