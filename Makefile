@@ -1,0 +1,46 @@
+# Short commands for people and CI; the work is done by scripts/ and CMake (CMakePresets.json).
+PREFIX ?= /usr/local
+
+# On CI warnings are errors.
+WERROR := $(if $(CI),ON,OFF)
+
+.PHONY: build demo test bench install format tidy clean help
+.NOTPARALLEL:
+
+build:  ## build the release; the command is then build/bin/accrue
+	@scripts/bootstrap build
+	cmake --preset release -DACCRUE_TESTS=OFF -DACCRUE_WERROR=$(WERROR)
+	cmake --build --preset release
+
+demo: build  ## make an example archive, score two forecasts of it, print them side by side
+	@scripts/demo
+
+test:  ## build everything and run all tests
+	@scripts/bootstrap test
+	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
+	cmake --build --preset release
+	ctest --preset release -j2
+
+bench:  ## run the benchmarks and print their figures
+	@scripts/bootstrap bench
+	cmake --preset release -DACCRUE_BENCH=ON
+	cmake --build --preset release
+	@scripts/bench
+
+install: build  ## install headers, library, command and CMake package under PREFIX
+	cmake --install build --prefix $(PREFIX)
+
+format:  ## format all C++ files in place
+	@scripts/bootstrap test
+	@scripts/format
+
+tidy:  ## clang-tidy over the library and the command
+	@scripts/bootstrap develop
+	cmake --preset tidy
+	cmake --build --preset tidy
+
+clean:  ## remove what the presets and the demo made
+	cmake -E rm -rf build build-dev build-asan build-tidy demo
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
