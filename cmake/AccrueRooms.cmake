@@ -66,5 +66,7 @@ function(accrue_library)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(accrue PUBLIC cxx_std_20)
+  # The only library that the public headers name; everything else stays inside.
+  target_link_libraries(accrue PUBLIC nlohmann_json::nlohmann_json)
   add_library(accrue::accrue ALIAS accrue)
 endfunction()
