@@ -90,9 +90,13 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
 std::vector<double> pit(std::span<const double> errors, std::span<const double> sigmas);
 
 // Distribution of the largest distance between the empirical cdf of n independent uniform numbers and the diagonal.
-// Exact for n <= 140 (Marsaglia, Tsang and Wang 2003), within 2e-5 beyond (Vrbik 2018). n need not be whole.
+// Exact, not asymptotic: the absolute error is at most kKolmogorovError for every whole n up to 100,000 (tests/verify
+// reads these bounds), and that of the survival also at most kKolmogorovSurvivalError of itself, however tiny it is. For an n
+// between two whole numbers the value lies between theirs.
+inline constexpr double kKolmogorovError = 1e-13;
+inline constexpr double kKolmogorovSurvivalError = 1e-9;
 double kolmogorov_cdf(double n, double distance);
-double kolmogorov_survival(double n, double distance);  // keeps its relative accuracy where it is tiny
+double kolmogorov_survival(double n, double distance);
 double kolmogorov_quantile(double n, double probability);
 
 // The result in words: one sentence of verdict, then a sentence for each thing to know.

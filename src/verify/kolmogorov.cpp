@@ -1,3 +1,7 @@
+// The distribution of Kolmogorov's statistic D for n rows, c = n d. Everything here is for a whole number of rows, up
+// to `at_whole_rows`.
+#include <algorithm>
+#include <array>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
@@ -11,38 +15,73 @@ namespace accrue {
 
 namespace {
 
-constexpr double kMostExact = 140;
+// From here on (c = n d) the poles give all digits of the cdf; below, the matrix is small.
+constexpr double kLeastPoles = 14;
+// From here on (n d^2) the chance that both sides exceed d, which is exp(-6 n d^2) of the whole, is below rounding.
+constexpr double kOneSided = 6.5;
 
-// P(sqrt(n) D <= z) for n -> infinity, and its complement; each from the series that converges fast where it is small.
-double limit_survival(double z);
-double limit_cdf(double z) {
-    if (z <= 0) return 0;
-    if (z > 1) return 1 - limit_survival(z);
-    double sum = 0;
-    for (int k = 1; k < 20; ++k) {
-        const double odd = 2 * k - 1;
-        sum += std::exp(-odd * odd * std::numbers::pi * std::numbers::pi / (8 * z * z));
+// log(n!) less Stirling's (n + 1/2) log n - n + log(2 pi)/2.
+double stirling_rest(double n) {
+    if (n < 16) return std::lgamma(n + 1) - (n + 0.5) * std::log(n) + n - std::log(2 * std::numbers::pi) / 2;
+    const double square = n * n;
+    return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / n;
+}
+
+// 1 - x cot x, and the same plus log(x/sin x), for 0 < x < pi: by their series where they would cancel.
+struct CotParts {
+    double cot;
+    double log_pole;
+};
+CotParts cot_parts(double x) {
+    if (x > 0.35) {
+        const double cot = 1 - x / std::tan(x);
+        return {cot, cot + std::log(x / std::sin(x))};
     }
-    return std::sqrt(2 * std::numbers::pi) / z * sum;
+    constexpr std::array<double, 8> kSeries = {1.0 / 3,     1.0 / 45,           2.0 / 945,      1.0 / 4725,
+                                               2.0 / 93555, 1382.0 / 638512875, 4.0 / 18243225, 3617.0 / 162820783125};
+    CotParts parts{0, 0};
+    double power = 1;
+    for (std::size_t k = 0; k < kSeries.size(); ++k) {
+        power *= x * x;
+        parts.cot += kSeries[k] * power;
+        parts.log_pole += kSeries[k] * power * (1 + 0.5 / static_cast<double>(k + 1));
+    }
+    return parts;
 }
 
-double limit_survival(double z) {
-    if (z <= 1) return 1 - limit_cdf(z);
+// P(D <= d) from the poles of its generating function (reference/kolmogorov.py derives it): sum over n of
+// n^n/n! P(D_n <= c/n) x^n = Q_c(x)^2/Q_2c(x), where Q_a(x) = -2 Re(exp(-a u)/(u - 1)) up to terms smaller by exp(-2a),
+// with u = theta cot(theta) + i theta and x = theta/sin(theta) exp(-theta cot(theta)). With psi = atan((1 - Re
+// u)/theta) the poles are at 2c theta + psi = j pi, and P = n! e^n/n^n * sum_j (1 - (-1)^j/cos psi)/(2c + psi') (e
+// x)^-n.
+double cdf_from_poles(double n, double d) {
+    const double c = n * d;
     double sum = 0;
-    for (int k = 1; k < 20; ++k) sum += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * z * z);
-    return sum;
+    for (int j = 1; j < 2 * c; ++j) {
+        double theta = j * std::numbers::pi / (2 * c + 1.0 / 3);
+        double psi = 0;
+        double slope = 0;
+        CotParts parts{0, 0};
+        for (int step = 0; step < 20; ++step) {
+            parts = cot_parts(theta);
+            psi = std::atan(parts.cot / theta);
+            const double rho = 1 - parts.cot;
+            slope = 2 * c + (theta * theta - parts.cot * (1 + rho)) / (parts.cot * parts.cot + theta * theta);
+            const double change = (2 * c * theta + psi - j * std::numbers::pi) / slope;
+            theta -= change;
+            if (std::fabs(change) < 1e-10 * theta) break;  // the next one is below rounding
+        }
+        parts = cot_parts(theta);
+        const double exponent = n * parts.log_pole;
+        if (exponent > 45) break;
+        sum += (1 + (j % 2 == 1 ? 1 : -1) / std::cos(psi)) / slope * std::exp(-exponent);
+    }
+    return sum * std::sqrt(2 * std::numbers::pi * n) * std::exp(stirling_rest(n));
 }
 
-// Vrbik's correction of the argument, which makes the limit right up to order n^(-3/2).
-double corrected(double n, double distance) {
-    const double root = std::sqrt(n);
-    const double z = root * distance;
-    return z + 1 / (6 * root) + (z - 1) / (4 * n);
-}
-
-// P(D < d) as n!/n^n times an entry of the n-th power of a matrix (Marsaglia, Tsang and Wang 2003, Journal of Statistical
-// Software 8/18), with powers of two split off so that nothing overflows.
-double exact_cdf(int n, double d) {
+// P(D <= d) as n!/n^n times an entry of the n-th power of a matrix (Marsaglia, Tsang and Wang 2003, Journal of
+// Statistical Software 8/18), with powers of two split off so that nothing overflows.
+double cdf_from_matrix(int n, double d) {
     const int k = static_cast<int>(n * d) + 1;
     const int m = 2 * k - 1;
     const double h = k - n * d;
@@ -57,7 +96,8 @@ double exact_cdf(int n, double d) {
     }
     if (2 * h > 1) base[at(m - 1, 0)] += std::pow(2 * h - 1, m);
     for (int i = 0; i < m; ++i)
-        for (int j = 0; j <= std::min(i, m - 1); ++j) base[at(i, j)] /= boost::math::tgamma(static_cast<double>(i - j + 2));
+        for (int j = 0; j <= std::min(i, m - 1); ++j)
+            base[at(i, j)] /= boost::math::tgamma(static_cast<double>(i - j + 2));
 
     const auto multiply = [&](const Matrix& a, const Matrix& b) {
         Matrix c(a.size(), 0.0);
@@ -95,51 +135,81 @@ double exact_cdf(int n, double d) {
     return std::ldexp(result, power_exponent);
 }
 
-// P(D+ >= d), one-sided (Birnbaum and Tingey 1951). Twice it is P(D >= d) for d >= 1/2, and otherwise but for the
-// chance that both sides exceed d, which is below p^4.
-double exact_one_sided_survival(int n, double d) {
+// P(D+ >= d), one-sided (Birnbaum and Tingey 1951): d/x times the chance of j among n rows at probability x = d + j/n,
+// summed over j < n - c. Twice it is P(D >= d) for d >= 1/2, and nearly so from kOneSided on.
+double one_sided_survival(double n, double d) {
+    const double c = n * d;
+    const double stirling = stirling_rest(n);
+    const auto term = [&](double j) {
+        const double m = n - j;
+        const double log_chance = stirling - stirling_rest(j) - stirling_rest(m) +
+                                  std::log(n / (2 * std::numbers::pi * j * m)) / 2 + j * std::log1p(c / j) +
+                                  m * std::log1p(-c / m);
+        return c / (c + j) * std::exp(log_chance);
+    };
+    // For many rows the terms are a smooth bell that ends flat, and every stride-th of them gives their sum to all
+    // digits.
+    constexpr double kTerms = 4096;
+    const double stride = std::ceil(n / kTerms);
     double sum = 0;
-    for (int j = 0; j <= static_cast<int>(n * (1 - d)); ++j) {
-        const double x = d + static_cast<double>(j) / n;
-        const double rest = 1 - x;
-        if (rest < 0) break;
-        const double log_choose = std::lgamma(n + 1.0) - std::lgamma(j + 1.0) - std::lgamma(n - j + 1.0);
-        const double log_rest = n == j ? 0 : (n - j) * std::log(rest);
-        if (rest == 0 && n > j) continue;
-        sum += std::exp(log_choose + log_rest + (j - 1) * std::log(x));
-    }
-    return d * sum;
+    for (double j = stride; j < n - c; j += stride) sum += term(j);
+    return stride * sum + std::exp(n * std::log1p(-d));
 }
 
-bool is_exact(double n) { return n <= kMostExact && n == std::floor(n); }
+bool sides_exclude_each_other(double n, double d) {
+    return d >= 0.5 || n * d * d > kOneSided;
+}
+
+double whole_cdf(double n, double d) {
+    const double c = n * d;
+    if (sides_exclude_each_other(n, d)) return 1 - 2 * one_sided_survival(n, d);
+    if (c > kLeastPoles) return cdf_from_poles(n, d);
+    // The cdf falls like exp(-pi^2 n/(8 c^2)): this is below the smallest double.
+    if (n > 600 * c * c) return 0;
+    return cdf_from_matrix(static_cast<int>(n), d);
+}
+
+double whole_survival(double n, double d) {
+    return sides_exclude_each_other(n, d) ? 2 * one_sided_survival(n, d) : 1 - whole_cdf(n, d);
+}
+
+// The value for n rows, n perhaps between two whole numbers: then from both, each at the same place between the least
+// and the greatest distance that it can have, so that the result is continuous in n.
+template <typename Function>
+double at_whole_rows(double n, double d, Function value) {
+    core::require(n >= 1 && std::isfinite(n), "the Kolmogorov distribution needs a number of rows from 1; it is {}", n);
+    const double least = 0.5 / n;
+    if (!(d > least)) return value(n, 0.0);
+    if (d >= 1) return value(n, 1.0);
+    const double below = std::floor(n);
+    if (n == below) return value(n, d);
+    const double place = (d - least) / (1 - least);
+    const auto at = [&](double whole) { return value(whole, 0.5 / whole + place * (1 - 0.5 / whole)); };
+    return (below + 1 - n) * at(below) + (n - below) * at(below + 1);
+}
 
 }  // namespace
 
 double kolmogorov_survival(double n, double distance) {
-    core::require(n >= 1, "the Kolmogorov distribution needs n >= 1; it is {}", n);
-    if (distance <= 0.5 / n) return 1;
-    if (distance >= 1) return 0;
-    if (!is_exact(n)) return limit_survival(corrected(n, distance));
-    // Beyond this the two sides exclude each other to double precision, or d >= 1/2 where they always do.
-    if (distance >= 0.5 || n * distance * distance > 9) return 2 * exact_one_sided_survival(static_cast<int>(n), distance);
-    return 1 - exact_cdf(static_cast<int>(n), distance);
+    return at_whole_rows(n, distance, [](double whole, double d) {
+        if (d <= 0.5 / whole) return 1.0;
+        return d >= 1 ? 0.0 : std::clamp(whole_survival(whole, d), 0.0, 1.0);
+    });
 }
 
 double kolmogorov_cdf(double n, double distance) {
-    core::require(n >= 1, "the Kolmogorov distribution needs n >= 1; it is {}", n);
-    if (distance <= 0.5 / n) return 0;
-    if (distance >= 1) return 1;
-    if (!is_exact(n)) return limit_cdf(corrected(n, distance));
-    if (distance >= 0.5 || n * distance * distance > 9) return 1 - kolmogorov_survival(n, distance);
-    return exact_cdf(static_cast<int>(n), distance);
+    return at_whole_rows(n, distance, [](double whole, double d) {
+        if (d <= 0.5 / whole) return 0.0;
+        return d >= 1 ? 1.0 : std::clamp(whole_cdf(whole, d), 0.0, 1.0);
+    });
 }
 
 double kolmogorov_quantile(double n, double probability) {
     core::require(probability > 0 && probability < 1, "a probability must be between 0 and 1; it is {}", probability);
     std::uintmax_t iterations = 100;
-    const auto bracket = boost::math::tools::toms748_solve(
-        [&](double d) { return kolmogorov_cdf(n, d) - probability; }, 0.5 / n, 1.0, -probability, 1 - probability,
-        boost::math::tools::eps_tolerance<double>(40), iterations);
+    const auto bracket = boost::math::tools::toms748_solve([&](double d) { return kolmogorov_cdf(n, d) - probability; },
+                                                           0.5 / n, 1.0, -probability, 1 - probability,
+                                                           boost::math::tools::eps_tolerance<double>(40), iterations);
     return (bracket.first + bracket.second) / 2;
 }
 
