@@ -13,7 +13,9 @@
 namespace accrue::core {
 
 // The number of blocks that `n` items make.
-constexpr std::size_t block_count(std::size_t n, std::size_t block) { return (n + block - 1) / block; }
+constexpr std::size_t block_count(std::size_t n, std::size_t block) {
+    return (n + block - 1) / block;
+}
 
 // The number of threads that a parallel loop started here may use.
 int thread_count();
@@ -27,8 +29,7 @@ void for_blocks(std::size_t n, std::size_t block, Work&& work) {
         work(std::size_t{0}, std::size_t{0}, n);
         return;
     }
-    tbb::parallel_for(std::size_t{0}, blocks,
-                      [&](std::size_t b) { work(b, b * block, std::min(n, (b + 1) * block)); });
+    tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t b) { work(b, b * block, std::min(n, (b + 1) * block)); });
 }
 
 // The sum of partial results in their order, by pairs, so that rounding grows with log n.
@@ -51,13 +52,21 @@ T ordered_sum(const std::vector<T>& parts) {
     return ordered_sum(parts.data(), parts.size());
 }
 
-// The sum of part(begin, end) over all blocks of [0, n); T needs a zero value and +=.
+// The sum of part(begin, end) over all blocks of [0, n); T needs a zero value and +=. `parts` is room for the blocks'
+// sums: it grows when it is too small, and a caller that keeps it spares the allocation.
+template <typename T, typename Part>
+T sum_blocks(std::size_t n, std::size_t block, Part&& part, std::vector<T>& parts) {
+    if (n <= block) return n == 0 ? T{} : part(std::size_t{0}, n);
+    const std::size_t blocks = block_count(n, block);
+    if (parts.size() < blocks) parts.resize(blocks);
+    for_blocks(n, block, [&](std::size_t b, std::size_t begin, std::size_t end) { parts[b] = part(begin, end); });
+    return ordered_sum(parts.data(), blocks);
+}
+
 template <typename T, typename Part>
 T sum_blocks(std::size_t n, std::size_t block, Part&& part) {
-    if (n <= block) return n == 0 ? T{} : part(std::size_t{0}, n);
-    std::vector<T> parts(block_count(n, block));
-    for_blocks(n, block, [&](std::size_t b, std::size_t begin, std::size_t end) { parts[b] = part(begin, end); });
-    return ordered_sum(parts);
+    std::vector<T> parts;
+    return sum_blocks<T>(n, block, part, parts);
 }
 
 }  // namespace accrue::core

@@ -1,6 +1,6 @@
 // Floors, minima and the balance between accuracy and reliability: [RSmin], [BETA].
-#include <boost/math/special_functions/erf.hpp>
 #include <algorithm>
+#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -52,8 +52,7 @@ double reliability_minimum_part(double rows) {
     const double edge = -t_at(static_cast<double>(kTail) * step);
     const double f = density_at(edge);
     const double middle = 2 * std::erf(std::numbers::sqrt2 * edge) / std::sqrt(8 * std::numbers::pi) -
-                          step * step / 24 * (-2 * edge * 2) +
-                          7 * std::pow(step, 4) / 5760 * (-4 * edge / (f * f) * 2);
+                          step * step / 24 * (-2 * edge * 2) + 7 * std::pow(step, 4) / 5760 * (-4 * edge / (f * f) * 2);
     return sum * step + middle;
 }
 
@@ -66,12 +65,16 @@ double effective_rows(std::size_t rows, std::span<const double> weights) {
     const double* w = weights.data();
     // Relative to the total, so that the squares of tiny or huge weights stay in range.
     const double squares = weighted_sum(rows, {}, [=](std::size_t i) { return (w[i] / total) * (w[i] / total); });
-    return 1 / squares;
+    return std::max(1.0, 1 / squares);
 }
 
-double reliability_floor(double rows) { return kReliabilityConstant / rows; }
+double reliability_floor(double rows) {
+    return kReliabilityConstant / rows;
+}
 
-double reliability_minimum(double rows) { return reliability_minimum_part(rows) - kReliabilityConstant; }
+double reliability_minimum(double rows) {
+    return reliability_minimum_part(rows) - kReliabilityConstant;
+}
 
 double crps_minimum(std::span<const double> errors, std::span<const double> weights) {
     scores::require_rows(errors.size());
@@ -91,8 +94,8 @@ double best_constant_sigma(std::span<const double> errors, std::span<const doubl
     scores::require_rows(n);
     const double total = scores::total_weight(n, weights);
     const double* e = errors.data();
-    // The derivative of mean crps rises with sigma from (share of zeros)*sqrt(2/pi) - 1/sqrt(pi); its root in log sigma by
-    // Newton steps inside a shrinking bracket.
+    // The derivative of mean crps rises with sigma from (share of zeros)*sqrt(2/pi) - 1/sqrt(pi); its root in log sigma
+    // by Newton steps inside a shrinking bracket.
     const double zeros = weighted_sum(n, weights, [=](std::size_t i) { return e[i] == 0 ? 1.0 : 0.0; }) / total;
     if (zeros * scores::kRootTwoOverPi >= scores::kOneOverRootPi) return 0;
     double largest = 0;
@@ -106,7 +109,8 @@ double best_constant_sigma(std::span<const double> errors, std::span<const doubl
     for (int iteration = 0; iteration < 200; ++iteration) {
         const double scale = scores::kRootHalf / (std::exp(x) * largest);
         const double slope =
-            scores::kRootTwoOverPi * weighted_sum(n, weights, [=](std::size_t i) { return scores::erf_gauss(e[i] * scale).gauss; }) / total -
+            scores::kRootTwoOverPi *
+                weighted_sum(n, weights, [=](std::size_t i) { return scores::erf_gauss(e[i] * scale).gauss; }) / total -
             scores::kOneOverRootPi;
         if (slope == 0) break;
         (slope < 0 ? low : high) = x;

@@ -47,7 +47,9 @@ inline ErfGauss erf_gauss(double t) noexcept {
     const double r6 = (p * r5 + q * r4) * (1.0 / 6);
     const double r7 = (p * r6 + q * r5) * (1.0 / 7);
     const double sum = 1 + (p + (r2 + (r3 + (r4 + (r5 + (r6 + r7))))));
-    const double integral = 1 + (p * (1.0 / 2) + (r2 * (1.0 / 3) + (r3 * (1.0 / 4) + (r4 * (1.0 / 5) + (r5 * (1.0 / 6) + r6 * (1.0 / 7))))));
+    const double integral =
+        1 +
+        (p * (1.0 / 2) + (r2 * (1.0 / 3) + (r3 * (1.0 / 4) + (r4 * (1.0 / 5) + (r5 * (1.0 / 6) + r6 * (1.0 / 7))))));
     const double at_c = kGaussTable.gauss[static_cast<std::size_t>(k)];
     constexpr double kTwoOverRootPi = 1.1283791670955125739;
     const double value = kGaussTable.erf[static_cast<std::size_t>(k)] + kTwoOverRootPi * at_c * d * integral;
@@ -65,6 +67,8 @@ inline constexpr double kRootHalf = 0.70710678118654752440;       // 1/sqrt(2)
 inline double crps_value(double error, double sigma, ErfGauss g) noexcept {
     return error * g.erf + sigma * (kRootTwoOverPi * g.gauss - kOneOverRootPi);
 }
-inline double crps_slope(ErfGauss g) noexcept { return kRootTwoOverPi * g.gauss - kOneOverRootPi; }
+inline double crps_slope(ErfGauss g) noexcept {
+    return kRootTwoOverPi * g.gauss - kOneOverRootPi;
+}
 
 }  // namespace accrue::scores

@@ -46,8 +46,8 @@ struct Nlpd {
 // Value and slope of every row of a block, and the number of sigmas that are not positive. Pointers do not alias, so
 // that the compiler makes vector code of it.
 template <typename Score>
-double score_block(std::size_t rows, const double* __restrict e, const double* __restrict s,
-                        double* __restrict values, double* __restrict slopes) {
+double score_block(std::size_t rows, const double* __restrict e, const double* __restrict s, double* __restrict values,
+                   double* __restrict slopes) {
     double not_positive = 0;
 #pragma omp simd reduction(+ : not_positive)
     for (std::size_t i = 0; i < rows; ++i) {
@@ -114,8 +114,7 @@ double mean(std::span<const double> errors, std::span<const double> sigmas, std:
         const double not_positive =
             score_block<Score>(count, &errors[begin], &sigmas[begin], values.data(), slopes.data());
         if (!gradient.empty())
-            for (std::size_t i = 0; i < count; ++i)
-                gradient[begin + i] = (w == nullptr ? 1 : w[i]) / total * slopes[i];
+            for (std::size_t i = 0; i < count; ++i) gradient[begin + i] = (w == nullptr ? 1 : w[i]) / total * slopes[i];
         return MeanParts{weighted_sum(count, values.data(), w), not_positive};
     });
     if (parts.not_positive > 0) refuse_sigma(sigmas);
@@ -142,14 +141,20 @@ void refuse_sigma(std::span<const double> sigmas) {
 }
 
 double total_weight(std::size_t rows, std::span<const double> weights) {
+    std::vector<double> parts;
+    return total_weight(rows, weights, parts);
+}
+
+double total_weight(std::size_t rows, std::span<const double> weights, std::vector<double>& parts) {
     if (weights.empty()) return static_cast<double>(rows);
     require_length(weights, rows, "weights");
     std::size_t negative = 0;
-    const double total = core::sum_blocks<double>(rows, kBlock, [&](std::size_t begin, std::size_t end) {
+    const auto part = [&](std::size_t begin, std::size_t end) {
         double sum = 0;
         for (std::size_t i = begin; i < end; ++i) sum += weights[i];
         return sum;
-    });
+    };
+    const double total = core::sum_blocks<double>(rows, kBlock, part, parts);
     for (const double w : weights) negative += w >= 0 ? 0 : 1;
     if (negative > 0)
         for (std::size_t i = 0; i < rows; ++i)
@@ -166,7 +171,9 @@ ValueAndSlope crps(double error, double sigma) noexcept {
     return scores::Crps::of(error, sigma);
 }
 
-ValueAndSlope nlpd(double error, double sigma) noexcept { return scores::Nlpd::of(error, sigma); }
+ValueAndSlope nlpd(double error, double sigma) noexcept {
+    return scores::Nlpd::of(error, sigma);
+}
 
 void crps_rows(std::span<const double> errors, std::span<const double> sigmas, std::span<double> values,
                std::span<double> slopes) {

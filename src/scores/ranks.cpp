@@ -62,9 +62,8 @@ double rank_bucket(std::span<double> t, const double* weights, std::uint64_t* ke
         }
         std::size_t end = i + 2;
         while (end < count && keys[end] >> 32U == keys[i] >> 32U) ++end;
-        std::sort(keys + i, keys + end, [&](std::uint64_t a, std::uint64_t b) {
-            return exact(a) != exact(b) ? exact(a) < exact(b) : a < b;
-        });
+        std::sort(keys + i, keys + end,
+                  [&](std::uint64_t a, std::uint64_t b) { return exact(a) != exact(b) ? exact(a) < exact(b) : a < b; });
         while (i < end) {
             std::size_t last = i + 1;
             while (last < end && exact(keys[last]) == exact(keys[i])) ++last;
@@ -119,7 +118,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     if (bucket_count == 1) {
         // Adding 0 makes -0 and +0 one.
         for (std::size_t i = 0; i < n; ++i) places[i] = t[i] + 0.0;
-        rank_bucket(places, weights.data(), buffers.keys.data());
+        rank_bucket(places, weighted ? weights.data() : nullptr, buffers.keys.data());
         for (double& place : places) place /= total_weight;
         return;
     }

@@ -8,21 +8,21 @@
 namespace accrue::scores {
 
 struct RankBuffers {
-    std::vector<std::uint16_t> buckets;     // of every row
-    std::vector<std::uint32_t> offsets;     // of every chunk and bucket
-    std::vector<std::uint32_t> starts;      // of every bucket
-    std::vector<double> dealt;              // t, later places, bucket after bucket
-    std::vector<double> dealt_weights;      // likewise
-    std::vector<std::uint64_t> keys;        // order-preserving bits of float(t), and the place in the bucket
+    std::vector<std::uint16_t> buckets;  // of every row
+    std::vector<std::uint32_t> offsets;  // of every chunk and bucket
+    std::vector<std::uint32_t> starts;   // of every bucket
+    std::vector<double> dealt;           // t, later places, bucket after bucket
+    std::vector<double> dealt_weights;   // likewise
+    std::vector<std::uint64_t> keys;     // order-preserving bits of float(t), and the place in the bucket
     std::vector<double> bucket_weights;
 };
 
-// places[i] = (weight of the rows before row i + weight of the rows up to and including it)/total, rows sorted by t: that
-// is (2 rank - 1)/N without weights, in (0, 2). Rows with equal t share the mean of their places.
-// Exact: rows are dealt into buckets of t that fit the cache, every bucket is sorted by a 32-bit key (vectorised sort of
-// key and position packed into 64 bits), then by t where keys are equal, and the places are dealt back. Nothing is
-// gathered or scattered beyond the cache, so time stays proportional to the rows. Fewer than 2^32 rows.
-void places(std::span<const double> t, std::span<const double> weights, double total_weight,
-            std::span<double> places, RankBuffers& buffers);
+// places[i] = (weight of the rows before row i + weight of the rows up to and including it)/total, rows sorted by t:
+// that is (2 rank - 1)/N without weights, in (0, 2). Rows with equal t share the mean of their places. Exact: rows are
+// dealt into buckets of t that fit the cache, every bucket is sorted by a 32-bit key (vectorised sort of key and
+// position packed into 64 bits), then by t where keys are equal, and the places are dealt back. Nothing is gathered or
+// scattered beyond the cache, so time stays proportional to the rows. Fewer than 2^32 rows.
+void places(std::span<const double> t, std::span<const double> weights, double total_weight, std::span<double> places,
+            RankBuffers& buffers);
 
 }  // namespace accrue::scores

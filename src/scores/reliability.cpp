@@ -1,6 +1,8 @@
 // [RS] and [AR]: value and gradient in one call.
 #include <array>
 #include <cmath>
+#include <optional>
+#include <vector>
 
 #include "accrue/scores.hpp"
 #include "core/parallel.hpp"
@@ -10,11 +12,30 @@
 
 namespace accrue {
 
+namespace scores {
+
+// Sums of the first look at every row.
+struct FirstPass {
+    double crps = 0;
+    double gauss = 0;
+    double not_positive = 0;
+    FirstPass& operator+=(const FirstPass& other) {
+        crps += other.crps;
+        gauss += other.gauss;
+        not_positive += other.not_positive;
+        return *this;
+    }
+};
+
+}  // namespace scores
+
 struct ScoreWorkspace::Buffers {
     std::vector<double> t;
     std::vector<double> twice_cdf;  // erf(t) + 1
     std::vector<double> places;
     scores::RankBuffers ranks;
+    std::vector<scores::FirstPass> first_parts;  // of every block
+    std::vector<double> sum_parts;
 
     void reserve(std::size_t rows) {
         if (t.size() >= rows) return;
@@ -35,20 +56,8 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;  // its buffers stay in the first-level cache
 
-struct FirstPass {
-    double crps = 0;
-    double gauss = 0;
-    double not_positive = 0;
-    FirstPass& operator+=(const FirstPass& other) {
-        crps += other.crps;
-        gauss += other.gauss;
-        not_positive += other.not_positive;
-        return *this;
-    }
-};
-
-// The loops below run over one block each. Their pointers do not alias and their conditions are template arguments: that
-// is what lets the compiler make vector code of them.
+// The loops below run over one block each. Their pointers do not alias and their conditions are template arguments:
+// that is what lets the compiler make vector code of them.
 enum class Gradient { none, sigma, log_sigma };
 
 template <Gradient kGradient, bool kWeighted>
@@ -103,24 +112,26 @@ AccuracyReliability evaluate(std::span<const double> errors, std::span<const dou
                              std::span<const double> weights, std::span<double> gradient,
                              ScoreWorkspace::Buffers& buffers) {
     const std::size_t n = errors.size();
-    const double total = total_weight(n, weights);
+    const double total = total_weight(n, weights, buffers.sum_parts);
     double* t = buffers.t.data();
     double* twice_cdf = buffers.twice_cdf.data();
     double* place = buffers.places.data();
     const auto at = [](auto span, std::size_t i) { return span.empty() ? nullptr : span.data() + i; };
 
-    const auto first = core::sum_blocks<FirstPass>(n, kBlock, [&](std::size_t begin, std::size_t end) {
+    const auto first_part = [&](std::size_t begin, std::size_t end) {
         return first_pass<kGradient, kWeighted>(end - begin, &errors[begin], &sigmas[begin], at(weights, begin), beta,
                                                 t + begin, twice_cdf + begin, at(gradient, begin));
-    });
+    };
+    const auto first = core::sum_blocks<FirstPass>(n, kBlock, first_part, buffers.first_parts);
     if (first.not_positive > 0) refuse_sigma(sigmas);
 
     places({t, n}, weights, total, {place, n}, buffers.ranks);
 
-    const auto distance = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
+    const auto second_part = [&](std::size_t begin, std::size_t end) {
         return second_pass<kGradient, kWeighted>(end - begin, &sigmas[begin], at(weights, begin), total, beta,
                                                  t + begin, twice_cdf + begin, place + begin, at(gradient, begin));
-    });
+    };
+    const auto distance = core::sum_blocks<double>(n, kBlock, second_part, buffers.sum_parts);
 
     AccuracyReliability result{};
     result.crps = first.crps / total;
@@ -141,8 +152,8 @@ AccuracyReliability accuracy_reliability(std::span<const double> errors, std::sp
     scores::require_length(sigmas, n, "sigma");
     scores::require_optional_length(gradient, n, "gradient");
     core::require(beta >= 0 && beta <= 1, "beta is {}, but must be between 0 and 1", beta);
-    ScoreWorkspace own;
-    ScoreWorkspace::Buffers& buffers = workspace != nullptr ? workspace->buffers() : own.buffers();
+    std::optional<ScoreWorkspace> own;
+    ScoreWorkspace::Buffers& buffers = (workspace != nullptr ? *workspace : own.emplace()).buffers();
     buffers.reserve(n);
     const auto run = [&](auto evaluate_weighted, auto evaluate_equal) {
         return weights.empty() ? evaluate_equal(errors, sigmas, beta, weights, gradient, buffers)
