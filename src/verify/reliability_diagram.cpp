@@ -39,14 +39,20 @@ double sorted_quantile(std::span<const double> sorted, double probability) {
 std::vector<double> group_counts(std::span<const double> pits, std::span<const double> weights, const Grouping& groups,
                                  std::span<const double> grid, std::size_t& group_count, std::uint64_t seed) {
     const std::size_t points = grid.size();
-    std::vector<std::size_t> pool(groups.labels.size());
-    std::iota(pool.begin(), pool.end(), std::size_t{0});
-    group_count = pool.size();
+    // Only groups that have rows are drawn.
+    std::vector<std::size_t> pool(groups.labels.size(), 0);
+    for (const std::uint32_t code : groups.codes) pool[code] = 1;
+    group_count = static_cast<std::size_t>(std::count(pool.begin(), pool.end(), 1U));
+    std::vector<std::size_t> drawn(group_count);
+    std::iota(drawn.begin(), drawn.end(), std::size_t{0});
     if (group_count > kMostBootstrapGroups) {
-        core::Random(seed, 1).shuffle(std::span(pool));
-        for (std::size_t& index : pool) index %= kMostBootstrapGroups;
+        core::Random(seed, 1).shuffle(std::span(drawn));
+        for (std::size_t& index : drawn) index %= kMostBootstrapGroups;
         group_count = kMostBootstrapGroups;
     }
+    std::size_t next = 0;
+    for (std::size_t& index : pool)
+        if (index == 1) index = drawn[next++];
     std::vector<double> counts(group_count * points, 0.0);
     const double last = static_cast<double>(points - 1);
     for (std::size_t i = 0; i < pits.size(); ++i) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <limits>
 
 #include "accrue/verify.hpp"
 
@@ -23,11 +26,20 @@ std::string percent(double share) {
     return p < 9.95 ? fmt::format("{:.1f}%", p) : fmt::format("{:.0f}%", p);
 }
 
+// How far the mean of n numbers of standard deviation `sd` (about their own mean) is from zero by chance: kChance
+// standard errors, or for few rows, whose sd is itself a matter of chance, as many as are equally rare for Student's t.
+double chance_of_mean(double n, double sd) {
+    if (n < 1.5) return std::numeric_limits<double>::infinity();
+    const double rare = boost::math::cdf(complement(boost::math::normal(), kChance));
+    const double errors = boost::math::quantile(complement(boost::math::students_t(n - 1), rare));
+    return errors * sd / std::sqrt(n - 1);
+}
+
 }  // namespace
 
 Verdict verdict(const Verification& v) {
     const double n = v.effective_rows;
-    const bool biased = std::fabs(v.mean_z) > std::max(kLeastBias, kChance * v.sd_z / std::sqrt(n));
+    const bool biased = std::fabs(v.mean_z) > std::max(kLeastBias, chance_of_mean(n, v.sd_z));
     const double spread_noise = std::max(kLeastSpread, kChance / std::sqrt(2 * n));
     const bool overconfident = v.sd_z > 1 + spread_noise;
     const bool underconfident = v.sd_z < 1 - spread_noise;
@@ -39,8 +51,9 @@ Verdict verdict(const Verification& v) {
         found.push_back(fmt::format("overconfident by about {:.0f}% (errors are {:.2f} times as large as sigma says)",
                                     100 * (v.sd_z - 1), v.sd_z));
     if (underconfident)
-        found.push_back(fmt::format("underconfident by about {:.0f}% (errors are only {:.2f} times as large as sigma says)",
-                                    100 * (1 / v.sd_z - 1), v.sd_z));
+        found.push_back(
+            fmt::format("underconfident by about {:.0f}% (errors are only {:.2f} times as large as sigma says)",
+                        100 * (1 / v.sd_z - 1), v.sd_z));
     if (biased)
         found.push_back(fmt::format("biased: observations lie on average {:.2f} sigma {} the predictions",
                                     std::fabs(v.mean_z), v.mean_z > 0 ? "above" : "below"));
@@ -54,9 +67,10 @@ Verdict verdict(const Verification& v) {
         else if (nearly)
             result.summary = fmt::format("Nearly calibrated: {}.", figures);
         else
-            result.summary = fmt::format("Not calibrated, though spread and mean are right: the shape of the errors is not "
-                                         "Gaussian around the prediction ({}).",
-                                         figures);
+            result.summary = fmt::format(
+                "Not calibrated, though spread and mean are right: the shape of the errors is not "
+                "Gaussian around the prediction ({}).",
+                figures);
     } else {
         std::string text = found[0];
         for (std::size_t i = 1; i < found.size(); ++i) text += "; " + found[i];
@@ -65,17 +79,17 @@ Verdict verdict(const Verification& v) {
     }
 
     if (n < kFewRows)
-        result.remarks.push_back(fmt::format(
-            "Only {} rows: a calibration error below {} cannot be told from chance.", v.rows, percent(v.calibration_floor)));
+        result.remarks.push_back(fmt::format("Only {} rows: a calibration error below {} cannot be told from chance.",
+                                             v.rows, percent(v.calibration_floor)));
     if (v.crps_skill < 0)
-        result.remarks.push_back(
-            fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.", v.constant_sigma,
-                        percent(1 - 1 / (1 - v.crps_skill))));
+        result.remarks.push_back(fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.",
+                                             v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
     if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))
-        result.remarks.push_back(fmt::format(
-            "The sign of the errors alone sets the calibration error to at least {}: correct the bias or use a skewed family; no sigma "
-            "can mend it.",
-            percent(v.sign_bound)));
+        result.remarks.push_back(
+            fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias or "
+                        "use a skewed family; no sigma "
+                        "can mend it.",
+                        percent(v.sign_bound)));
     if (!v.groups.empty())
         result.remarks.emplace_back("The p-value and the floor assume independent rows; the bands resample groups.");
     return result;

@@ -79,11 +79,15 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
     v.rs_floor = reliability_floor(v.effective_rows);
     v.nlpd = mean_nlpd(errors, sigmas, weights);
     v.constant_sigma = best_constant_sigma(errors, weights);
-    const double constant_crps = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-        double sum = 0;
-        for (std::size_t i = begin; i < end; ++i) sum += weight(i) * crps(errors[i], v.constant_sigma).value;
-        return sum;
-    }) / total;
+    const double constant_crps =
+        core::sum_blocks<double>(n, kBlock,
+                                 [&](std::size_t begin, std::size_t end) {
+                                     double sum = 0;
+                                     for (std::size_t i = begin; i < end; ++i)
+                                         sum += weight(i) * crps(errors[i], v.constant_sigma).value;
+                                     return sum;
+                                 }) /
+        total;
     v.crps_skill = constant_crps > 0 ? 1 - v.crps / constant_crps : std::numeric_limits<double>::quiet_NaN();
 
     const auto moments = core::sum_blocks<Moments>(n, kBlock, [&](std::size_t begin, std::size_t end) {
@@ -127,8 +131,7 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
             return sums;
         });
         const double width = 2 * quantile * inside.sigma / total;
-        v.coverage.push_back(
-            {level, inside.count / total, width, width + 2 / (1 - level) * inside.outside / total});
+        v.coverage.push_back({level, inside.count / total, width, width + 2 / (1 - level) * inside.outside / total});
     }
 
     v.calibration_error = sorted.distance_to_diagonal();
@@ -156,6 +159,13 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
     core::require(groups.codes.empty() || groups.codes.size() == n, "there are {} group codes, but {} errors",
                   groups.codes.size(), n);
     core::require(options.diagram_points >= 2, "a diagram needs at least 2 points");
+    core::require(weights.empty() || weights.size() == n, "there are {} weights, but {} errors", weights.size(), n);
+    core::require(groups.codes.empty() == groups.labels.empty(), "there are {} group codes, but {} labels",
+                  groups.codes.size(), groups.labels.size());
+    for (std::size_t i = 0; i < groups.codes.size(); ++i)
+        core::require(groups.codes[i] < groups.labels.size(), "row {} has group code {}, but there are {} labels",
+                      i + 1, groups.codes[i], groups.labels.size());
+    core::require(options.replicates >= 1, "a bootstrap needs at least 1 replicate");
     const std::vector<double> pits = pit(errors, sigmas);
     const verification::SortedPits sorted(pits, weights);
     std::map<double, double> floors;
@@ -188,8 +198,8 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
             total += weights.empty() ? 1 : w.back();
         }
         if (total <= 0) continue;  // no rows, or none that counts
-        Verification& own = result.groups.emplace_back(
-            verify_rows(e, s, w, options, floors, verification::SortedPits(p, w)));
+        Verification& own =
+            result.groups.emplace_back(verify_rows(e, s, w, options, floors, verification::SortedPits(p, w)));
         own.name = groups.labels[g];
     }
     return result;
