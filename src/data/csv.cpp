@@ -1,12 +1,9 @@
 #include "data/csv.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <cmath>
 #include <deque>
-#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -18,6 +15,7 @@
 #include "data/csv_chunks.hpp"
 #include "data/csv_layout.hpp"
 #include "data/csv_rows.hpp"
+#include "data/csv_trouble.hpp"
 #include "data/file_text.hpp"
 #include "data/messages.hpp"
 
@@ -27,35 +25,10 @@ namespace {
 
 // A requested column in this file.
 struct Task {
-    std::size_t field;  // in the row
-    Kind kind;
-    Rule rule;
-    std::size_t column;  // among the builder's numbers or texts
-};
-
-enum class Trouble {
-    none,
-    nul,
-    unclosed_quote,
-    text_after_quote,
-    ragged,
-    missing,
-    not_a_number,
-    too_large,
-    not_finite,
-    not_positive,
-    negative
-};
-
-// What stopped a chunk, with all that its message needs.
-struct Finding {
-    Trouble trouble = Trouble::none;
-    const Task* task = nullptr;  // where a cell is at fault
-    std::string_view cell;
-    const char* row = nullptr;
-    std::size_t row_in_chunk = 0;
-    std::size_t fields = 0;
-    bool has_newline = true;
+    std::size_t field = 0;  // in the row
+    Kind kind = Kind::number;
+    Rule rule = Rule::any;
+    std::size_t column = 0;  // among the builder's numbers or texts
 };
 
 // The labels of one text column in one chunk, in the order of their first row.
@@ -82,6 +55,12 @@ private:
     std::uint32_t last_ = 0;
 };
 
+// How the first time of a chunk is written, and where.
+struct FirstTime {
+    TimeForm form = TimeForm::unknown;
+    Finding place;
+};
+
 // A chunk's rows go to [offset, offset + kept) of the columns, which have room for all its lines.
 struct ChunkResult {
     std::size_t offset = 0;
@@ -89,6 +68,7 @@ struct ChunkResult {
     std::size_t kept = 0;
     Finding finding;
     std::vector<ChunkLabels> labels;
+    std::vector<FirstTime> times;  // of all number columns, though only those of times are used
 };
 
 class CsvReader {
@@ -97,9 +77,10 @@ public:
         : file_(file), options_(options), table_(table), text_(file) {
         layout_ = find_layout(text_.view(), file, options);
         for (std::size_t i = 0; i < table.numbers.size(); ++i)
-            tasks_.push_back({find(table.numbers[i].name), Kind::number, table.numbers[i].rule, i});
+            tasks_.push_back({find(table.numbers[i].name), table.numbers[i].kind, table.numbers[i].rule, i});
         for (std::size_t i = 0; i < table.texts.size(); ++i)
             tasks_.push_back({find(table.texts[i].name), Kind::text, Rule::any, i});
+        has_times_ = std::any_of(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.kind == Kind::time; });
         // The first bad cell of a row is the leftmost one, in whatever order the columns were asked for.
         std::stable_sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) { return a.field < b.field; });
     }
@@ -110,14 +91,14 @@ private:
     std::size_t find(const std::string& name) const { return find_column(layout_, name, file_, options_); }
     void make_room(std::size_t rows);
     void parse_chunk(const Chunk& chunk, ChunkResult& result);
-    Trouble check_row(const RowScanner& rows, const Chunk& chunk) const;
-    Trouble read_row(const RowScanner& rows, std::size_t place, const Task*& where);
-    Trouble read_number(const Task& task, std::string_view cell, double& value) const;
+    Trouble read_row(const RowScanner& rows, std::size_t place, const ChunkResult& result, const Task*& where);
+    Trouble read_time_cell(const Task& task, std::string_view cell, const ChunkResult& result, double& value) const;
     Trouble check_label(std::string_view cell) const;
+    void note_first_times(const RowScanner& rows, std::size_t place, ChunkResult& result);
+    std::size_t check_times(std::vector<ChunkResult>& results, std::size_t first_bad);
     void merge_labels(std::vector<ChunkResult>& results);
     void close_gaps(const std::vector<ChunkResult>& results);
-    [[noreturn]] void refuse(const std::vector<ChunkResult>& results, const Finding& finding) const;
-    std::string explain(const Finding& finding) const;
+    [[noreturn]] void refuse(const std::vector<ChunkResult>& results, std::size_t bad) const;
 
     const std::string& file_;
     const ReadOptions& options_;
@@ -125,6 +106,7 @@ private:
     FileText text_;
     CsvLayout layout_;
     std::vector<Task> tasks_;  // by field
+    bool has_times_ = false;
 };
 
 void CsvReader::read() {
@@ -147,7 +129,8 @@ void CsvReader::read() {
         while (c < known && !first_bad.compare_exchange_weak(known, c)) {
         }
     });
-    if (first_bad < chunks.size()) refuse(results, results[first_bad].finding);
+    const std::size_t bad = check_times(results, first_bad);
+    if (bad < chunks.size()) refuse(results, bad);
 
     std::size_t seen = 0;
     std::size_t kept = 0;
@@ -176,20 +159,21 @@ void CsvReader::make_room(std::size_t rows) {
 
 void CsvReader::parse_chunk(const Chunk& chunk, ChunkResult& result) {
     result.labels.resize(table_.texts.size());
+    result.times.resize(table_.numbers.size());
     RowScanner rows(chunk.text, layout_.dialect, layout_.names.size(), chunk.survey.quotes);
     std::string buffer;
     while (rows.next()) {
         const std::size_t place = result.offset + result.kept;
         const Task* task = nullptr;
-        Trouble trouble = check_row(rows, chunk);
-        if (trouble == Trouble::none) trouble = read_row(rows, place, task);
+        Trouble trouble = check_row(rows, chunk.survey, layout_.names.size());
+        if (trouble == Trouble::none) trouble = read_row(rows, place, result, task);
         ++result.seen;
         if (trouble != Trouble::none) [[unlikely]] {
             if (trouble == Trouble::missing && options_.missing == Missing::drop) continue;
-            const std::string_view cell = task == nullptr ? std::string_view() : rows.field(task->field);
-            result.finding = {trouble, task, cell, rows.row().data(), result.seen, rows.fields(), rows.has_newline()};
+            result.finding = find_in_row(rows, trouble, task == nullptr ? 0 : task->field, result.seen);
             return;
         }
+        if (has_times_) note_first_times(rows, place, result);
         // Labels after the rest, so that those of dropped rows leave no trace.
         for (const Task& text : tasks_) {
             if (text.kind != Kind::text) continue;
@@ -202,22 +186,19 @@ void CsvReader::parse_chunk(const Chunk& chunk, ChunkResult& result) {
     }
 }
 
-Trouble CsvReader::check_row(const RowScanner& rows, const Chunk& chunk) const {
-    if (chunk.survey.nuls && rows.row().find('\0') != std::string_view::npos) return Trouble::nul;
-    if (rows.fault() == RowScanner::Fault::unclosed_quote) return Trouble::unclosed_quote;
-    if (rows.fault() == RowScanner::Fault::text_after_quote) return Trouble::text_after_quote;
-    return rows.fields() == layout_.names.size() ? Trouble::none : Trouble::ragged;
-}
-
 // The first trouble of the row, and the column it is in. A row that is dropped is dropped whole, so there a missing
 // value goes before everything else.
-Trouble CsvReader::read_row(const RowScanner& rows, std::size_t place, const Task*& where) {
+Trouble CsvReader::read_row(const RowScanner& rows, std::size_t place, const ChunkResult& result, const Task*& where) {
     Trouble first = Trouble::none;
     for (const Task& task : tasks_) {
         const std::string_view cell = rows.field(task.field);
-        const Trouble trouble = task.kind == Kind::number
-                                    ? read_number(task, cell, table_.numbers[task.column].values[place])
-                                    : check_label(cell);
+        Trouble trouble = Trouble::none;
+        if (task.kind == Kind::number) [[likely]]
+            trouble = read_number(cell, task.rule, options_.missing, table_.numbers[task.column].values[place]);
+        else if (task.kind == Kind::time)
+            trouble = read_time_cell(task, cell, result, table_.numbers[task.column].values[place]);
+        else
+            trouble = check_label(cell);
         if (trouble == Trouble::none) [[likely]]
             continue;
         if (trouble == Trouble::missing && options_.missing == Missing::drop) return trouble;
@@ -228,30 +209,54 @@ Trouble CsvReader::read_row(const RowScanner& rows, std::size_t place, const Tas
     return first;
 }
 
-Trouble CsvReader::read_number(const Task& task, std::string_view cell, double& value) const {
-    const NumberCell number = parse_number(cell);
-    value = number.value;
-    switch (number.state) {
-        case CellState::good:
-            if (task.rule == Rule::positive && !(value > 0)) return Trouble::not_positive;
-            if (task.rule == Rule::not_negative && value < 0) return Trouble::negative;
-            return Trouble::none;
-        case CellState::missing:
-            return options_.missing == Missing::keep ? Trouble::none : Trouble::missing;
-        case CellState::too_large:
-            return Trouble::too_large;
-        case CellState::not_finite:
-            return Trouble::not_finite;
-        case CellState::not_a_number:
-            break;
-    }
-    return Trouble::not_a_number;
+Trouble CsvReader::read_time_cell(const Task& task, std::string_view cell, const ChunkResult& result,
+                                  double& value) const {
+    const TimeForm before = result.times[task.column].form;
+    TimeForm form = before;
+    const Trouble trouble = read_time(cell, task.rule, options_.missing, value, form);
+    if (trouble != Trouble::none || before == TimeForm::unknown || form == before) return trouble;
+    return form == TimeForm::iso ? Trouble::time_among_numbers : Trouble::number_among_times;
 }
 
 Trouble CsvReader::check_label(std::string_view cell) const {
     if (options_.missing == Missing::keep) return Trouble::none;
     std::string buffer;
     return is_missing(cell_text(cell, buffer)) ? Trouble::missing : Trouble::none;
+}
+
+// Only for rows that are kept: what a dropped row holds does not matter.
+void CsvReader::note_first_times(const RowScanner& rows, std::size_t place, ChunkResult& result) {
+    for (const Task& task : tasks_) {
+        if (task.kind != Kind::time) continue;
+        FirstTime& first = result.times[task.column];
+        if (first.form != TimeForm::unknown || std::isnan(table_.numbers[task.column].values[place])) continue;
+        const bool number = parse_number(rows.field(task.field)).state == CellState::good;
+        first.form = number ? TimeForm::number : TimeForm::iso;
+        first.place = find_in_row(rows, number ? Trouble::number_among_times : Trouble::time_among_numbers, task.field,
+                                  result.seen);
+    }
+}
+
+// Numbers and texts in one column of times would be seconds of different clocks. Chunks have checked themselves; this
+// compares each with those before it and with the files before. Returns the first bad chunk, given that of all else.
+std::size_t CsvReader::check_times(std::vector<ChunkResult>& results, std::size_t first_bad) {
+    if (!has_times_) return first_bad;
+    for (std::size_t c = 0; c < std::min(first_bad + 1, results.size()); ++c) {
+        const Finding* found = nullptr;
+        for (const Task& task : tasks_) {
+            if (task.kind != Kind::time) continue;
+            const FirstTime& first = results[c].times[task.column];
+            TimeForm& before = table_.numbers[task.column].form;
+            if (first.form == TimeForm::unknown) continue;
+            if (before == TimeForm::unknown) before = first.form;
+            if (first.form != before && (found == nullptr || first.place.row < found->row)) found = &first.place;
+        }
+        if (found == nullptr) continue;
+        results[c].finding = *found;
+        results[c].seen = found->row_in_piece;
+        return c;
+    }
+    return first_bad;
 }
 
 // Labels are numbered in the order of chunks, and in a chunk in the order of rows: that of the file.
@@ -290,59 +295,13 @@ void CsvReader::close_gaps(const std::vector<ChunkResult>& results) {
     });
 }
 
-void CsvReader::refuse(const std::vector<ChunkResult>& results, const Finding& finding) const {
-    std::size_t row = finding.row_in_chunk;
-    for (const ChunkResult& result : results) {
-        if (&result.finding == &finding) break;
-        row += result.seen;
-    }
+void CsvReader::refuse(const std::vector<ChunkResult>& results, std::size_t bad) const {
+    const Finding& finding = results[bad].finding;
+    std::size_t row = finding.row_in_piece;
+    for (std::size_t c = 0; c < bad; ++c) row += results[c].seen;
     const std::string_view whole = text_.view();
     const auto before = static_cast<std::size_t>(finding.row - whole.data());
-    core::refuse("{} row {} (line {}){}", display_name(file_), row, count_newlines(whole.substr(0, before)) + 1,
-                 explain(finding));
-}
-
-// What follows the row in a message.
-std::string CsvReader::explain(const Finding& finding) const {
-    const char* first = options_.header ? "the header" : "the first row";
-    switch (finding.trouble) {
-        case Trouble::nul:
-            return " holds a NUL byte: this does not look like a text table";
-        case Trouble::unclosed_quote:
-            return " has a quote that is never closed";
-        case Trouble::text_after_quote:
-            return " has text after a closing quote; write a quote inside a quoted field twice";
-        case Trouble::ragged:
-            return fmt::format(" has {}, {} has {}{}", counted(finding.fields, "field"), first, layout_.names.size(),
-                               finding.fields < layout_.names.size() && !finding.has_newline
-                                   ? ": the file seems to end in the middle of the row"
-                                   : "");
-        default:
-            break;
-    }
-
-    const std::string& name = layout_.names[finding.task->field];
-    const std::string place = fmt::format(", column '{}': ", printable(name));
-    std::string buffer;
-    const std::string_view text = trim(cell_text(finding.cell, buffer));
-    const std::string cell = printable(text);
-    switch (finding.trouble) {
-        case Trouble::missing:
-            return place + "value is missing; use --missing drop to skip such rows";
-        case Trouble::not_positive:
-            return fmt::format("{}{} must be positive; it is {}", place, printable(name), cell);
-        case Trouble::negative:
-            return fmt::format("{}{} must not be negative; it is {}", place, printable(name), cell);
-        case Trouble::too_large:
-            return fmt::format("{}'{}' is too large for a double", place, cell);
-        case Trouble::not_finite:
-            return fmt::format("{}'{}' is not finite", place, cell);
-        default:
-            break;
-    }
-    if (const std::string pointed = with_decimal_point(text); !pointed.empty())
-        return fmt::format("{}'{}' has a decimal comma: write {}", place, cell, pointed);
-    return fmt::format("{}'{}' is not a number", place, cell);
+    refuse_row(file_, row, count_newlines(whole.substr(0, before)) + 1, finding, layout_, options_.header);
 }
 
 }  // namespace
@@ -354,6 +313,32 @@ void read_csv(const std::string& file, const ReadOptions& options, TableBuilder&
 std::vector<std::string> csv_column_names(const std::string& file, const ReadOptions& options) {
     const FileText text(file);
     return find_layout(text.view(), file, options).names;
+}
+
+std::vector<std::string> csv_numeric_columns(const std::string& file, const ReadOptions& options) {
+    constexpr std::size_t kSample = 1000;
+    const FileText text(file);
+    const CsvLayout layout = find_layout(text.view(), file, options);
+    const std::size_t columns = layout.names.size();
+    std::vector<bool> has_text(columns, false);
+    std::vector<bool> has_number(columns, false);
+    RowScanner rows(layout.body, layout.dialect, columns);
+    for (std::size_t row = 0; row < kSample && rows.next(); ++row) {
+        // Rows of another length are for read_table to refuse.
+        for (std::size_t i = 0; i < std::min(columns, rows.fields()); ++i) {
+            if (has_text[i]) continue;
+            const CellState state = parse_number(rows.field(i)).state;
+            // Infinities and the like are numbers too: refusing them at their place tells more than leaving them out.
+            if (state == CellState::not_a_number)
+                has_text[i] = true;
+            else if (state != CellState::missing)
+                has_number[i] = true;
+        }
+    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < columns; ++i)
+        if (has_number[i] && !has_text[i] && !layout.names[i].empty()) names.push_back(layout.names[i]);
+    return names;
 }
 
 }  // namespace accrue::data

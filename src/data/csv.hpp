@@ -14,4 +14,6 @@ void read_csv(const std::string& file, const ReadOptions& options, TableBuilder&
 
 std::vector<std::string> csv_column_names(const std::string& file, const ReadOptions& options);
 
+std::vector<std::string> csv_numeric_columns(const std::string& file, const ReadOptions& options);
+
 }  // namespace accrue::data

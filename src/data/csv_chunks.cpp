@@ -99,4 +99,17 @@ std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_
     return quotes ? cut_outside_quotes(body, dialect, size) : cut_at_newlines(body, blocks);
 }
 
+std::size_t whole_rows(std::string_view text, Dialect dialect) {
+    std::size_t end = 0;
+    std::size_t at = 0;  // outside quotes
+    while (at < text.size()) {
+        const std::size_t quote = std::min(text.find('"', at), text.size());
+        const std::size_t newline = text.substr(at, quote - at).rfind('\n');
+        if (newline != std::string_view::npos) end = at + newline + 1;
+        if (quote == text.size()) break;
+        at = opens_field(text, quote, dialect) ? skip_quoted(text, quote) : quote + 1;
+    }
+    return end;
+}
+
 }  // namespace accrue::data

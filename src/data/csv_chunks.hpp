@@ -25,4 +25,7 @@ struct Chunk {
 // Cuts at newlines outside quotes, about every `size` bytes.
 std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_t size = kChunkBytes);
 
+// How many bytes of the text, which begins with a row, are rows with their line ends; the rest is the beginning of one.
+std::size_t whole_rows(std::string_view text, Dialect dialect);
+
 }  // namespace accrue::data

@@ -13,10 +13,6 @@ namespace accrue::data {
 
 namespace {
 
-// A header longer than this is taken for something else: 100,000 columns need less.
-constexpr std::size_t kLongestHeader = std::size_t{4} << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 // How a delimiter does on the first lines.
 struct Trial {
     std::size_t fields = 0;   // in the first line; 0 when it cannot be cut this way

@@ -10,6 +10,10 @@
 
 namespace accrue::data {
 
+// A header longer than this is taken for something else: 100,000 columns need less.
+constexpr std::size_t kLongestHeader = std::size_t{4} << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 struct CsvLayout {
     Dialect dialect;
     std::vector<std::string> names;  // "1", "2", ... without a header

@@ -166,6 +166,10 @@ void AtomicFile::write(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail_writing(path_, errno);
 }
 
+void AtomicFile::flush() {
+    if (is_direct() && std::fflush(file_) != 0) fail_writing(path_, errno);
+}
+
 void AtomicFile::commit() {
     if (std::fflush(file_) != 0) fail_writing(path_, errno);
     if (!temporary_.empty() && ::fsync(::fileno(file_)) != 0) fail_writing(path_, errno);

@@ -22,7 +22,12 @@ public:
     AtomicFile& operator=(const AtomicFile&) = delete;
 
     void write(std::string_view text);
+    // Hands on what was written so far where the file is written directly; readers of a pipe wait for it.
+    void flush();
     void commit();
+    // Whether readers see the file while it is written.
+    bool is_direct() const { return temporary_.empty(); }
+    int descriptor() const { return ::fileno(file_); }
 
 private:
     void discard() noexcept;

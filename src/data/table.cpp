@@ -19,6 +19,7 @@ struct Format {
     bool (*recognises)(const std::string& file);
     void (*read)(const std::string& file, const ReadOptions& options, data::TableBuilder& table);
     std::vector<std::string> (*column_names)(const std::string& file, const ReadOptions& options);
+    std::vector<std::string> (*numeric_columns)(const std::string& file, const ReadOptions& options);
 };
 
 bool any_file(const std::string&) {
@@ -27,7 +28,7 @@ bool any_file(const std::string&) {
 
 // The first that recognises a file reads it; text tables have no mark of their own and come last.
 constexpr std::array kFormats = {
-    Format{any_file, data::read_csv, data::csv_column_names},
+    Format{any_file, data::read_csv, data::csv_column_names, data::csv_numeric_columns},
 };
 
 const Format& format_of(const std::string& file) {
@@ -66,6 +67,10 @@ Table read_table(const std::vector<std::string>& files, const std::vector<Column
                      others, table.dropped);
     }
     return std::move(table).finish();
+}
+
+std::vector<std::string> numeric_columns(const std::string& file, const ReadOptions& options) {
+    return format_of(file).numeric_columns(file, options);
 }
 
 std::vector<std::string> column_names(const std::string& file, const ReadOptions& options) {

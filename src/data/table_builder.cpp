@@ -28,13 +28,15 @@ std::uint32_t TableBuilder::LabelColumn::code(std::string_view label) {
 }
 
 TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests) {
+    if (!requests.empty()) first = requests.front().name;
     for (const ColumnRequest& request : requests) {
         if (request.kind == Kind::text) {
             if (find(texts, request.name) == nullptr) texts.push_back({request.name, {}, {}});
         } else if (NumberColumn* known = find(numbers, request.name)) {
             known->rule = stricter(known->rule, request.rule);
+            if (request.kind == Kind::number) known->kind = Kind::number;
         } else {
-            numbers.push_back({request.name, request.rule, {}});
+            numbers.push_back({request.name, request.kind, request.rule, {}});
         }
     }
 }

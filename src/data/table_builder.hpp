@@ -11,13 +11,19 @@
 
 namespace accrue::data {
 
+// How the times of a column are written.
+enum class TimeForm { unknown, number, iso };
+
 // The requested columns, each once, and the rows so far. A reader appends the rows of one file to every column, then
-// adds to rows and dropped. A column asked for twice has the stricter rule; as number and as text it is two columns.
+// adds to rows and dropped. A column asked for twice has the stricter rule and kind (a number, not just a time); as
+// number and as text it is two columns.
 struct TableBuilder {
     struct NumberColumn {
         std::string name;
+        Kind kind;  // number or time
         Rule rule;
         std::vector<double> values;
+        TimeForm form = TimeForm::unknown;  // of times, in the files so far
     };
     struct LabelColumn {
         std::string name;
@@ -31,6 +37,7 @@ struct TableBuilder {
     explicit TableBuilder(const std::vector<ColumnRequest>& requests);
     Table finish() &&;
 
+    std::string first;  // the column that was asked for first
     std::vector<NumberColumn> numbers;
     std::vector<LabelColumn> texts;
     std::size_t rows = 0;

@@ -1,5 +1,5 @@
-// Rows in, the same rows out with columns added: what `accrue predict` does to files. A block of rows at a time, so that
-// memory does not grow with the rows.
+// Rows in, the same rows out with columns added: what `accrue predict` does to files. A block of rows at a time, so
+// that memory does not grow with the rows.
 #pragma once
 
 #include <functional>
@@ -15,26 +15,33 @@ namespace accrue::data {
 struct AddedColumn {
     std::string name;
     std::string long_name;
-    bool flag = false;  // 0 or 1, written as an integer
+    bool flag = false;              // 0 or 1, written as an integer
     bool has_units_of_rows = true;  // NetCDF: units are those of the variable that defines the rows
     double probability = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct TransformPlan {
     std::vector<std::string> inputs;  // columns that `compute` gets, in this order; NaN where a value is missing
-    std::string rows_of;              // NetCDF: the variable whose dimensions are the rows; empty: the first input that has most dimensions
-    std::vector<AddedColumn> added;   // columns that `compute` fills; NaN becomes an empty cell or the fill value
-    std::string history;              // NetCDF: line added to the `history` attribute (without the time)
-    bool header = true;               // CSV
+    std::string
+        rows_of;  // NetCDF: the variable whose dimensions are the rows; empty: the first input that has most dimensions
+    std::vector<AddedColumn> added;  // columns that `compute` fills; NaN becomes an empty cell or the fill value
+    std::string history;             // NetCDF: line added to the `history` attribute (without the time)
+    bool header = true;              // CSV
 };
 
-// values[k] holds the block's values of inputs[k]; results[k] receives those of added[k].
-using ComputeRows = std::function<void(std::span<const std::span<const double>> values,
-                                       std::span<const std::span<double>> results)>;
+// values[k] holds the block's values of inputs[k]; results[k] receives those of added[k]. Called from several threads
+// at once, each with a block of its own, so it must not change anything that they share. Where files are cut into
+// blocks depends on their bytes and, in a pipe, on when these arrive: a row's results must not depend on the rows
+// beside it. Every column begins at a multiple of 64 bytes.
+using ComputeRows =
+    std::function<void(std::span<const std::span<const double>> values, std::span<const std::span<double>> results)>;
 
 // Reads `files` ("-" is standard input), writes `output` ("-" is standard output). CSV gives CSV, NetCDF gives NetCDF.
-// Every column of the input is kept, in CSV to the letter. Throws InputError when an input is missing, a name to add is
-// taken, the files' headers differ, or the formats do not fit; nothing is then written.
+// Every column of the input is kept, in CSV to the letter. A row in which an input is missing keeps its place, and all
+// its added values are missing, whatever `compute` made of them. Memory does not grow with the rows, and the bytes
+// written do not depend on the number of threads. `output` appears when all has succeeded, and may be one of the files;
+// what goes to a pipe goes as rows come. Throws InputError when an input is missing, a name to add is taken, the files'
+// headers differ, a cell cannot be read, or the formats do not fit; an exception of `compute` is passed on.
 void transform_rows(const std::vector<std::string>& files, const std::string& output, const TransformPlan& plan,
                     const ComputeRows& compute);
 
