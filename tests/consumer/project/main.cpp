@@ -18,8 +18,8 @@ int main() {
     const std::vector<double> sigmas = {1.0, 0.5, 0.4, 0.4, 0.8, 1.2, 1.0, 0.5};
     const accrue::Verification result = accrue::verify(errors, sigmas);
     std::printf("%s\n", accrue::verdict(result).summary.c_str());
-    std::printf("mean crps %.4f, calibration error %.1f%%, floor %.1f%%\n", result.crps,
-                100 * result.calibration_error, 100 * result.calibration_floor);
+    std::printf("mean crps %.4f, calibration error %.1f%%, floor %.1f%%\n", result.crps, 100 * result.calibration_error,
+                100 * result.calibration_floor);
 
     // z = 1.4: 0.5*(1.4*erf(1.4/sqrt 2) + sqrt(2/pi)*exp(-0.98) - 1/sqrt pi), worked out with 50 digits.
     bool good = std::fabs(row.value - 0.45457335093458702) < 1e-15;
