@@ -1,0 +1,150 @@
+#include "accrue/fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "accrue/threads.hpp"
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "data/files.hpp"
+#include "lab_report.hpp"
+#include "progress.hpp"
+#include "rows.hpp"
+
+namespace accrue::app {
+
+namespace {
+
+struct Options {
+    RowOptions rows;
+    std::vector<std::string> inputs;
+    FitOptions fit;
+    std::vector<double> split;
+    std::string output;
+    int threads = 0;
+    bool json = false;
+    bool quiet = false;
+};
+
+// Every numeric column that has no other role, or the prediction when there is none.
+std::vector<std::string> default_inputs(const RowOptions& rows) {
+    const std::set<std::string> taken = {rows.prediction, rows.observation, rows.error,  rows.weight,
+                                         rows.group,      rows.time,        "true_sigma"};
+    std::vector<std::string> inputs;
+    for (const std::string& name : numeric_columns(rows.files[0], rows.read_options()))
+        if (taken.count(name) == 0) inputs.push_back(name);
+    if (inputs.empty() && !rows.prediction.empty()) inputs.push_back(rows.prediction);
+    core::require(!inputs.empty(), "{} has no numeric column that could be an input; name some with --inputs",
+                  rows.files[0]);
+    return inputs;
+}
+
+void run(Options& options) {
+    if (options.inputs.empty() && options.fit.form != "constant") options.inputs = default_inputs(options.rows);
+    data::AtomicFile file(options.output);  // before the work: a bad place is known at once
+    std::vector<ColumnRequest> columns;
+    for (const std::string& input : options.inputs) {
+        core::require(std::count(options.inputs.begin(), options.inputs.end(), input) == 1,
+                      "--inputs names '{}' twice", input);
+        core::require(input != options.rows.observation && input != options.rows.error,
+                      "--inputs names '{}', which is what the errors are made of: it is not known when predicting", input);
+        columns.push_back({input});
+    }
+    const RoleTable rows(options.rows, columns);
+
+    Archive archive;
+    archive.input_names = options.inputs;
+    for (const std::string& input : options.inputs) archive.inputs.push_back(rows.table().numbers(input));
+    archive.errors = rows.errors();
+    archive.prediction = rows.prediction();
+    archive.weights = rows.weights();
+    archive.groups = rows.groups();
+    archive.times = rows.times();
+    archive.prediction_name = options.rows.prediction;
+    archive.observation_name = options.rows.observation;
+    archive.error_name = options.rows.error;
+    archive.weight_name = options.rows.weight;
+    archive.group_name = options.rows.group;
+    archive.time_name = options.rows.time;
+
+    const FitResult result = [&] {
+        Progress progress(options.quiet);
+        return fit(archive, options.fit, std::ref(progress));
+    }();
+    file.write(result.model.text());
+    file.commit();
+
+    if (options.json) {
+        nlohmann::ordered_json json = to_json(result.verification);
+        json["dropped"] = rows.table().dropped();
+        json["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
+        json["model"] = options.output;
+        json["inputs"] = options.inputs;
+        json["fit"] = result.model.json()["fit"];
+        print(json.dump(2) + "\n");
+        return;
+    }
+    if (options.output == "-") return;
+    std::size_t kept = 0;
+    for (const StartOutcome& start : result.starts) kept += start.kept ? 1 : 0;
+    std::string text = fmt::format("{}\n{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title(), options.fit.form,
+                                   options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")),
+                                   options.fit.recipe, kept, result.starts.size());
+    text += lab_report(std::span(&result.verification, 1), terminal_width(), &result.verdict);
+    text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,
+                        options.output);
+    print(text);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("fit", "Learn sigma(x) from an archive; verify it; write a model file");
+    add_row_options(*command, options->rows, "Archives (CSV or NetCDF), pooled into one table; - is standard input", true);
+    add_list(*command, "--inputs", options->inputs,
+             "Columns that sigma may depend on; left out: every numeric column that has no other role, or the "
+             "prediction itself when there is none");
+    const auto words = [](std::initializer_list<const char*> list) {
+        std::map<std::string, std::string> choices;
+        for (const char* word : list) choices[word] = word;
+        return choices;
+    };
+    add_choice(*command, "--form", options->fit.form, words({"network", "polynomial", "constant"}),
+               "Shape of sigma(x); a polynomial takes one input");
+    add_choice(*command, "--recipe", options->fit.recipe, words({"default", "paper"}),
+               "default: folds, every row is used and every row is held out once; paper: one random split");
+    add_choice(*command, "--score", options->fit.score, words({"ar", "crps", "nlpd"}), "Cost to minimise");
+    command->add_option("--balance", options->fit.balance, "ar: weight of accuracy against reliability, 0 to 1")
+        ->capture_default_str();
+    add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
+               "Correct the prediction by a constant, or linearly in the inputs and the prediction");
+    command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")->capture_default_str();
+    command->add_option("--starts", options->fit.starts, "Random starts a fold; 0: 3, or 5 for the paper's recipe");
+    add_list(*command, "--split", options->split, "Shares of rows for training and validation (paper recipe)")
+        ->default_str("0.33,0.33");
+    command->add_option("--seed", options->fit.seed, "Same seed, same model")->capture_default_str();
+    command->add_option("--threads", options->threads, "Threads to use; 0 is all")->check(CLI::NonNegativeNumber);
+    command->add_option("-o,--output", options->output, "Model file to write")->required();
+    command->add_flag("--json", options->json, "Print one JSON object in place of the report");
+    command->add_flag("--quiet", options->quiet, "No progress");
+    command->footer(
+        "Examples:\n"
+        "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y -o model.json\n"
+        "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json");
+    command->callback([options] {
+        require_error_columns(options->rows);
+        if (!options->split.empty()) {
+            if (options->split.size() != 2) throw CLI::ValidationError("--split", "takes two shares, such as 0.56,0.14");
+            options->fit.training_share = options->split[0];
+            options->fit.validation_share = options->split[1];
+        }
+        with_threads(options->threads, [&] { run(*options); });
+    });
+}
+
+}  // namespace accrue::app

@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "accrue/model.hpp"
+#include "accrue/threads.hpp"
+#include "commands.hpp"
+#include "core/error.hpp"
+#include "data/transform.hpp"
+
+namespace accrue::app {
+
+namespace {
+
+struct Options {
+    std::string model;
+    std::vector<std::string> files;
+    std::string output;
+    std::string prediction;
+    std::vector<double> quantiles;
+    std::vector<double> intervals;
+    bool no_header = false;
+    int threads = 0;
+};
+
+// A result column that is mean + factor*sigma.
+struct Multiple {
+    double factor;
+};
+
+void run(const Options& options) {
+    const Model model = Model::load(options.model);
+    const std::string prediction = options.prediction.empty() ? model.prediction() : options.prediction;
+    core::require(!prediction.empty() || (options.quantiles.empty() && options.intervals.empty()),
+                  "quantiles and intervals lie around a prediction: name its column with --prediction");
+    core::require(!prediction.empty() || !model.corrects_bias(),
+                  "the model corrects the prediction: name its column with --prediction");
+
+    data::TransformPlan plan;
+    plan.inputs = model.inputs();
+    plan.header = !options.no_header;
+    plan.history = fmt::format("accrue predict");
+    plan.rows_of = prediction;
+    if (!prediction.empty()) {
+        plan.inputs.push_back(prediction);
+        plan.added.push_back({"mean", "mean of the forecast"});
+    }
+    plan.added.push_back({"sigma", "standard deviation of the forecast"});
+    std::vector<double> factors;
+    const auto add = [&](const std::string& name, const std::string& long_name, double factor, double probability) {
+        plan.added.push_back({name, long_name});
+        plan.added.back().probability = probability;
+        factors.push_back(factor);
+    };
+    for (const double q : options.quantiles) {
+        core::require(q > 0 && q < 1, "--quantiles: {} is not between 0 and 1", q);
+        add(fmt::format("q{}", q), fmt::format("{} quantile of the forecast", q),
+            -std::numbers::sqrt2 * boost::math::erfc_inv(2 * q), q);
+    }
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    for (const double level : options.intervals) {
+        core::require(level > 0 && level < 1, "--interval: {} is not between 0 and 1", level);
+        const double half = std::numbers::sqrt2 * boost::math::erf_inv(level);
+        add(fmt::format("lower_{}", level), fmt::format("lower end of the central {} interval", level), -half, none);
+        add(fmt::format("upper_{}", level), fmt::format("upper end of the central {} interval", level), half, none);
+    }
+    data::AddedColumn off_support{"off_support", "1 where an input lies outside the range that the model was fitted on"};
+    off_support.flag = true;
+    off_support.has_units_of_rows = false;
+    plan.added.push_back(off_support);
+
+    const std::size_t inputs = model.inputs().size();
+    data::transform_rows(options.files, options.output, plan, [&](auto values, auto results) {
+        const auto mu = prediction.empty() ? std::span<const double>{} : values[inputs];
+        const Forecast forecast = model.forecast(values.first(inputs), mu);
+        std::size_t column = 0;
+        if (!prediction.empty()) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
+        std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[column++].begin());
+        for (const double factor : factors) {
+            const auto result = results[column++];
+            for (std::size_t i = 0; i < result.size(); ++i) result[i] = forecast.mean[i] + factor * forecast.sigma[i];
+        }
+        for (std::size_t i = 0; i < forecast.sigma.size(); ++i)
+            results[column][i] = std::isnan(forecast.sigma[i]) ? none : forecast.off_support[i];
+    });
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("predict", "Add sigma, quantiles and intervals to new rows");
+    command->add_option("MODEL", options->model, "Model file that 'accrue fit' wrote")->required();
+    command->add_option("FILE", options->files, "New rows, CSV or NetCDF; - is standard input")->required();
+    command->add_option("-o,--output", options->output, "File to write, in the format of the input; - is standard output")
+        ->required();
+    command->add_option("--prediction", options->prediction,
+                        "Column of the prediction mu; left out: the column that the archive had");
+    add_list(*command, "--quantiles", options->quantiles, "Probabilities of quantiles to add, for example 0.05,0.5,0.95");
+    add_list(*command, "--interval", options->intervals, "Levels of central intervals to add, for example 0.9");
+    command->add_flag("--no-header", options->no_header, "CSV files have no header: columns are called 1, 2, ...");
+    command->add_option("--threads", options->threads, "Threads to use; 0 is all")->check(CLI::NonNegativeNumber);
+    command->footer(
+        "Every column is kept; mean, sigma, the quantiles and off_support are added. Examples:\n"
+        "  accrue predict model.json new.csv --interval 0.9 -o out.csv\n"
+        "  produce | accrue predict model.json - --quantiles 0.05,0.5,0.95 -o - | consume");
+    command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });
+}
+
+}  // namespace accrue::app

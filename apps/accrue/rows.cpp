@@ -1,0 +1,85 @@
+#include "rows.hpp"
+
+#include <fmt/format.h>
+
+namespace accrue::app {
+
+void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, bool with_time) {
+    command.add_option("FILE", options.files, files_help)->required();
+    auto* prediction = command.add_option("--prediction", options.prediction, "Column of the predicted mean mu");
+    auto* observation = command.add_option("--observation", options.observation, "Column of the observation y");
+    prediction->needs(observation);
+    observation->needs(prediction);
+    command.add_option("--error", options.error, "Column of the error y - mu, in place of the two")
+        ->excludes(prediction)
+        ->excludes(observation);
+    command.add_option("--weight", options.weight, "Column of row weights; only their ratios matter");
+    command.add_option("--group", options.group,
+                       with_time ? "Column of groups (station, storm, year; text or number): folds never split a group"
+                                 : "Column of groups (station, storm, year; text or number): figures per group, and bands "
+                                   "that resample groups instead of rows");
+    if (with_time)
+        command.add_option("--time", options.time,
+                           "Column of times (number, ISO 8601 or CF time): folds are contiguous blocks of time");
+    const std::map<std::string, Missing> policies = {{"refuse", Missing::refuse}, {"drop", Missing::drop}};
+    add_choice(command, "--missing", options.missing, policies,
+               "A row with a missing value: refuse the file, or drop the row and count it");
+    command.add_flag("--no-header", options.no_header, "CSV files have no header: columns are called 1, 2, ...");
+}
+
+void require_error_columns(const RowOptions& options) {
+    if (options.error.empty() && options.prediction.empty())
+        throw CLI::RequiredError("--prediction with --observation, or --error");
+}
+
+RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more) : options_(options) {
+    std::vector<ColumnRequest> columns;
+    if (options.error.empty()) {
+        columns.push_back({options.prediction});
+        columns.push_back({options.observation});
+    } else {
+        columns.push_back({options.error});
+    }
+    columns.insert(columns.end(), more.begin(), more.end());
+    if (!options.weight.empty()) columns.push_back({options.weight, Kind::number, Rule::not_negative});
+    if (!options.group.empty()) columns.push_back({options.group, Kind::text});
+    if (!options.time.empty()) columns.push_back({options.time, Kind::time});
+    table_ = read_table(options.files, columns, options.read_options());
+    if (!options.error.empty()) {
+        errors_ = table_->numbers(options.error);
+        return;
+    }
+    const auto mu = table_->numbers(options.prediction);
+    const auto y = table_->numbers(options.observation);
+    differences_.resize(table_->rows());
+    for (std::size_t i = 0; i < differences_.size(); ++i) differences_[i] = y[i] - mu[i];
+    errors_ = differences_;
+}
+
+std::span<const double> RoleTable::prediction() const {
+    return options_.error.empty() ? table_->numbers(options_.prediction) : std::span<const double>{};
+}
+std::span<const double> RoleTable::weights() const {
+    return options_.weight.empty() ? std::span<const double>{} : table_->numbers(options_.weight);
+}
+std::span<const double> RoleTable::times() const {
+    return options_.time.empty() ? std::span<const double>{} : table_->numbers(options_.time);
+}
+Grouping RoleTable::groups() const {
+    if (options_.group.empty()) return {};
+    const TextColumn& column = table_->text(options_.group);
+    return {column.codes, column.labels};
+}
+
+std::string RoleTable::title() const {
+    const std::string where =
+        options_.files.size() == 1 ? options_.files[0] : fmt::format("{} files", options_.files.size());
+    const std::string what = options_.error.empty()
+                                 ? fmt::format("error = {} - {}", options_.observation, options_.prediction)
+                                 : fmt::format("error = {}", options_.error);
+    const std::string dropped =
+        table_->dropped() == 0 ? "" : fmt::format(" ({} dropped: a value was missing)", table_->dropped());
+    return fmt::format("{} rows of {}{}; {}", table_->rows(), where, dropped, what);
+}
+
+}  // namespace accrue::app

@@ -1,0 +1,85 @@
+// From an archive of rows to a model: learns sigma(x) and verifies it out of sample.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "accrue/model.hpp"
+#include "accrue/verify.hpp"
+
+namespace accrue {
+
+// Rows to learn from. Every span has a value for each row; those that may be left out are empty.
+struct Archive {
+    std::vector<std::string> input_names;
+    std::vector<std::span<const double>> inputs;
+    std::span<const double> errors;      // y - mu
+    std::span<const double> prediction;  // mu, where it is known: needed for a linear bias correction in mu
+    std::span<const double> weights;     // optional
+    Grouping groups;                     // optional: folds never split a group
+    std::span<const double> times;       // optional: folds are contiguous blocks of time
+    // Names for the model file and for messages.
+    std::string prediction_name, observation_name, error_name, weight_name, group_name, time_name;
+};
+
+struct FitOptions {
+    std::string form = "network";    // network, polynomial (one input), constant
+    std::string recipe = "default";  // default: folds, all rows used; paper: one split, the best of some starts
+    std::string score = "ar";        // ar, crps, nlpd
+    double balance = 0.5;            // ar: weight of accuracy against reliability, 0..1
+    std::string bias = "none";       // none, constant, linear
+    std::size_t folds = 5;           // default recipe
+    std::size_t starts = 0;          // 0: 3 a fold for the default recipe, 5 for the paper's
+    // paper recipe: the shares of rows for training and for validation; the rest is the test set.
+    double training_share = 0.33;
+    double validation_share = 0.33;
+    int patience = 10;               // iterations without a better validation cost
+    int most_iterations = 400;
+    std::uint64_t seed = 1;
+};
+
+struct FitProgress {
+    std::size_t task = 0;   // the (fold, start) that reports
+    std::size_t fold = 0, start = 0;
+    int iteration = 0;
+    double cost = 0;        // validation cost
+    std::size_t finished = 0, tasks = 0;
+};
+// Return false to stop the fit; it then throws Interrupted. Calls come one at a time, from any thread.
+using FitWatcher = std::function<bool(const FitProgress&)>;
+
+class Interrupted : public std::exception {
+public:
+    const char* what() const noexcept override { return "interrupted"; }
+};
+
+// What happened to one start.
+struct StartOutcome {
+    std::size_t fold = 0, start = 0;
+    int iterations = 0;
+    std::string reason;               // why it stopped
+    double validation_cost = 0;       // the best, whose parameters were taken
+    double skill = 0;                 // of that cost over a constant sigma on the same rows
+    bool kept = false;
+    std::string dropped_because;      // empty when kept
+    std::vector<double> training_curve, validation_curve;  // a value for every iteration
+};
+
+struct FitResult {
+    Model model;
+    Verification verification;        // out of fold (default recipe) or on the test rows (paper recipe)
+    std::vector<StartOutcome> starts;
+    Verdict verdict;                  // in words, of this fit
+    // Out-of-fold errors (after the cross-fitted bias correction) and sigmas in the order of the archive's rows; NaN for rows
+    // that were not held out (paper recipe: all but the test rows).
+    std::vector<double> errors, sigmas;
+};
+
+// Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are all
+// zero, values that are not finite, a single group.
+FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitWatcher& watcher = {});
+
+}  // namespace accrue

@@ -1,0 +1,475 @@
+#include "accrue/fit.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "accrue/scores.hpp"
+#include "core/error.hpp"
+#include "core/exp.hpp"
+#include "core/parallel.hpp"
+#include "fit/folds.hpp"
+#include "fit/train.hpp"
+#include "fit/verdict.hpp"
+#include "forecast/content.hpp"
+#include "mean/bias.hpp"
+
+namespace accrue {
+
+namespace fitting {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kSplitStream = 1'000'033;
+// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill is
+// mostly chance and dropping hurts.
+constexpr std::size_t kRowsToJudge = 500;
+constexpr double kShareOfBestSkill = 0.5;
+// From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
+constexpr std::size_t kRowsToShareThreads = 200'000;
+constexpr std::size_t kMostGroupsInFile = 200;
+
+void check(const Archive& archive, const FitOptions& options) {
+    const std::size_t rows = archive.errors.size();
+    core::require(rows > 0, "there are no rows to fit");
+    core::require(archive.inputs.size() == archive.input_names.size(), "there are {} inputs, but {} names",
+                  archive.inputs.size(), archive.input_names.size());
+    const auto finite = [&](std::span<const double> values, const std::string& name) {
+        core::require(values.size() == rows, "'{}' has {} values, but there are {} errors", name, values.size(), rows);
+        for (std::size_t i = 0; i < rows; ++i)
+            core::require(std::isfinite(values[i]), "'{}' of row {} is {}, but must be finite", name, i + 1, values[i]);
+    };
+    for (std::size_t k = 0; k < archive.inputs.size(); ++k) finite(archive.inputs[k], archive.input_names[k]);
+    finite(archive.errors, archive.error_name.empty() ? "error" : archive.error_name);
+    if (!archive.prediction.empty()) finite(archive.prediction, archive.prediction_name);
+    if (!archive.times.empty()) finite(archive.times, archive.time_name);
+    if (!archive.weights.empty()) finite(archive.weights, archive.weight_name);
+    core::require(archive.groups.codes.empty() || archive.groups.codes.size() == rows,
+                  "there are {} group codes, but {} errors", archive.groups.codes.size(), rows);
+    core::require(std::any_of(archive.errors.begin(), archive.errors.end(), [](double e) { return e != 0; }),
+                  "all errors are zero: the predictions equal the observations, and there is no spread to learn");
+    core::require(options.balance >= 0 && options.balance <= 1, "--balance is {}, but must be between 0 and 1",
+                  options.balance);
+    core::require(options.recipe == "default" || options.recipe == "paper",
+                  "there is no recipe '{}'; known are default, paper", options.recipe);
+    core::require(options.patience > 0 && options.most_iterations > 0, "patience and iterations must be positive");
+    core::require(options.form == "constant" || !archive.inputs.empty(), "a {} needs at least one input", options.form);
+}
+
+// Mean and standard deviation, computed in units of the largest value so that squares stay in range.
+Scaling standardisation(std::span<const double> values) {
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double largest = std::max(std::fabs(*low), std::fabs(*high));
+    if (*low == *high) return {*low, largest > 0 ? largest : 1};
+    const double n = static_cast<double>(values.size());
+    double mean = 0;
+    for (const double value : values) mean += value / largest / n;
+    double square = 0;
+    for (const double value : values) square += (value / largest - mean) * (value / largest - mean) / n;
+    return {mean * largest, std::sqrt(square) * largest};
+}
+
+double root_mean_square(std::span<const double> values, std::span<const double> weights) {
+    double largest = 0;
+    for (const double value : values) largest = std::max(largest, std::fabs(value));
+    double square = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double weight = weights.empty() ? 1 : weights[i];
+        square += weight * (values[i] / largest) * (values[i] / largest);
+        total += weight;
+    }
+    core::require(square > 0 && largest > 0, "all errors that have weight are zero: there is no spread to learn");
+    return largest * std::sqrt(square / total);
+}
+
+// Rows put into the order of their folds, so that a fold is one stretch.
+struct Arranged {
+    std::vector<std::size_t> order;   // arranged row -> archive's row
+    std::vector<std::size_t> starts;  // of every fold, and the end
+    std::vector<double> columns;      // standardised inputs, then the standardised prediction where there is one
+    std::vector<double> errors;       // in their own unit, bias corrected
+    std::vector<double> weights;
+
+    std::size_t rows() const { return order.size(); }
+    std::size_t folds() const { return starts.size() - 1; }
+    std::vector<std::span<const double>> regressors() const {
+        std::vector<std::span<const double>> all;
+        for (std::size_t at = 0; at < columns.size(); at += rows()) all.emplace_back(&columns[at], rows());
+        return all;
+    }
+};
+
+Arranged arrange(const Archive& archive, const Model::Content& content, const std::vector<std::size_t>& fold,
+                 std::size_t folds) {
+    Arranged a;
+    const std::size_t rows = archive.errors.size();
+    a.starts.assign(folds + 1, 0);
+    for (const std::size_t f : fold) ++a.starts[f + 1];
+    for (std::size_t f = 0; f < folds; ++f) a.starts[f + 1] += a.starts[f];
+    a.order.resize(rows);
+    std::vector<std::size_t> next(a.starts.begin(), a.starts.end() - 1);
+    for (std::size_t i = 0; i < rows; ++i) a.order[next[fold[i]]++] = i;
+    a.columns.reserve((archive.inputs.size() + 1) * rows);
+    for (std::size_t k = 0; k < archive.inputs.size(); ++k)
+        for (const std::size_t i : a.order) a.columns.push_back(content.input_scaling[k](archive.inputs[k][i]));
+    if (!archive.prediction.empty())
+        for (const std::size_t i : a.order) a.columns.push_back(content.prediction_scaling(archive.prediction[i]));
+    for (const std::size_t i : a.order) a.errors.push_back(archive.errors[i]);
+    if (!archive.weights.empty())
+        for (const std::size_t i : a.order) a.weights.push_back(archive.weights[i]);
+    return a;
+}
+
+// Every row's error after a correction that was fitted without the row's fold.
+std::vector<double> cross_fitted_errors(const Arranged& a, mean::BiasKind kind) {
+    std::vector<double> errors = a.errors;
+    if (kind == mean::BiasKind::none) return errors;
+    const auto regressors = a.regressors();
+    for (std::size_t f = 0; f < a.folds(); ++f) {
+        std::vector<bool> used(a.rows(), true);
+        std::fill(used.begin() + static_cast<std::ptrdiff_t>(a.starts[f]),
+                  used.begin() + static_cast<std::ptrdiff_t>(a.starts[f + 1]), false);
+        const mean::Bias bias = mean::fit_bias(kind, regressors, a.errors, a.weights, used);
+        for (std::size_t i = a.starts[f]; i < a.starts[f + 1]; ++i) errors[i] -= mean::correction(bias, regressors, i);
+    }
+    return errors;
+}
+
+// CRPS of the best constant sigma.
+double constant_crps(std::span<const double> errors, std::span<const double> weights) {
+    const double sigma = best_constant_sigma(errors, weights);
+    if (!(sigma > 0)) return 0;
+    return mean_crps(errors, std::vector<double>(errors.size(), sigma), weights);
+}
+
+BiasGain bias_gain(const Arranged& a) {
+    const double none = constant_crps(a.errors, a.weights);
+    if (!(none > 0)) return {};
+    const auto gain = [&](mean::BiasKind kind) {
+        return 1 - constant_crps(cross_fitted_errors(a, kind), a.weights) / none;
+    };
+    return {gain(mean::BiasKind::constant), gain(mean::BiasKind::linear)};
+}
+
+// [BETA] in the errors' standardised unit, for the balance that was asked for: w*crps/CRPSmin + (1-w)*rs/RSmin is
+// proportional to beta*crps + (1-beta)*rs.
+Score make_score(const FitOptions& options, std::span<const double> errors, std::span<const double> weights) {
+    const double even = balanced_beta(errors, weights);  // RSmin/(CRPSmin + RSmin)
+    const double accuracy = options.balance * even;
+    const double reliability = (1 - options.balance) * (1 - even);
+    return {score_kind(options.score), accuracy / (accuracy + reliability)};
+}
+
+struct Task {
+    std::size_t fold;
+    std::size_t start;
+};
+
+// Trains every task, in parallel where rows are few, and reports progress one call at a time.
+std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
+                               const Score& score, const TrainOptions& options, std::uint64_t seed,
+                               const FitWatcher& watcher) {
+    std::vector<Trained> trained(tasks.size());
+    std::mutex mutex;
+    std::atomic<bool> stopped{false};
+    std::size_t finished = 0;
+    const auto run = [&](std::size_t t) {
+        const Task& task = tasks[t];
+        if (stopped) return;
+        core::Random random(seed, 1 + t);
+        const auto report = [&](int iteration, double cost) {
+            if (watcher && !stopped) {
+                const std::lock_guard lock(mutex);
+                if (!watcher({t, task.fold, task.start, iteration, cost, finished, tasks.size()})) stopped = true;
+            }
+            return !stopped.load();
+        };
+        trained[t] = train(rows, divisions[task.fold], score, options, random, report);
+        trained[t].outcome.fold = task.fold;
+        trained[t].outcome.start = task.start;
+        const std::lock_guard lock(mutex);
+        ++finished;
+    };
+    if (rows.errors.size() >= kRowsToShareThreads)
+        for (std::size_t t = 0; t < tasks.size(); ++t) run(t);
+    else
+        tbb::parallel_for(std::size_t{0}, tasks.size(), run, tbb::simple_partitioner());
+    if (stopped) throw Interrupted();
+    return trained;
+}
+
+// Skill of every start over a constant sigma on the same held-out rows, and whether it is kept.
+void judge(std::vector<Trained>& trained, const std::vector<double>& constant_costs, std::size_t smallest_fold) {
+    double best = 0;
+    for (Trained& t : trained) {
+        const double constant = constant_costs[t.outcome.fold];
+        t.outcome.skill = constant > 0 ? 1 - t.outcome.validation_cost / constant : 0;
+        best = std::max(best, t.outcome.skill);
+    }
+    for (Trained& t : trained) {
+        t.outcome.kept = std::isfinite(t.outcome.validation_cost);
+        if (!t.outcome.kept) t.outcome.dropped_because = "its cost is not finite";
+        if (smallest_fold < kRowsToJudge || !t.outcome.kept) continue;
+        t.outcome.kept = t.outcome.skill > 0 && t.outcome.skill >= kShareOfBestSkill * best;
+        if (!t.outcome.kept)
+            t.outcome.dropped_because = fmt::format("its held-out skill of {:.2f}% is below half of the best, {:.2f}%",
+                                                    100 * t.outcome.skill, 100 * best);
+    }
+}
+
+Json outcome_json(const std::vector<Trained>& trained) {
+    const auto curve = [](const std::vector<double>& values) {
+        Json list = Json::array();
+        for (const double value : values) {
+            if (std::isfinite(value))
+                list.push_back(std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr));
+            else
+                list.push_back(nullptr);
+        }
+        return list;
+    };
+    Json list = Json::array();
+    for (const Trained& t : trained) {
+        const StartOutcome& o = t.outcome;
+        Json start = {{"fold", o.fold}, {"start", o.start}, {"iterations", o.iterations}, {"reason", o.reason},
+                      {"validation_cost", std::isfinite(o.validation_cost) ? Json(o.validation_cost) : Json(nullptr)},
+                      {"skill", o.skill}, {"kept", o.kept}};
+        if (!o.kept) start["dropped_because"] = o.dropped_because;
+        start["training_curve"] = curve(o.training_curve);
+        start["validation_curve"] = curve(o.validation_curve);
+        list.push_back(std::move(start));
+    }
+    return {{"starts", std::move(list)}};
+}
+
+Json configuration_json(const FitOptions& options, std::size_t starts, const Archive& archive) {
+    Json json = {{"form", options.form},       {"recipe", options.recipe},   {"score", options.score},
+                 {"balance", options.balance}, {"bias", options.bias},       {"starts", starts},
+                 {"patience", options.patience}, {"most_iterations", options.most_iterations}, {"seed", options.seed},
+                 {"rows", archive.errors.size()}};
+    if (options.recipe == "default") {
+        json["folds"] = options.folds;
+        json["folds_by"] = !archive.times.empty() ? "time" : !archive.groups.codes.empty() ? "group" : "row";
+    } else {
+        json["training_share"] = options.training_share;
+        json["validation_share"] = options.validation_share;
+    }
+    return json;
+}
+
+Json columns_json(const Archive& archive) {
+    Json json = {{"inputs", archive.input_names}};
+    const auto add = [&](const char* role, const std::string& name) {
+        if (!name.empty()) json[role] = name;
+    };
+    add("prediction", archive.prediction_name);
+    add("observation", archive.observation_name);
+    add("error", archive.error_name);
+    add("weight", archive.weight_name);
+    add("group", archive.group_name);
+    add("time", archive.time_name);
+    return json;
+}
+
+// Everything that the two recipes share, before and after the training.
+struct Fitting {
+    const Archive& archive;
+    const FitOptions& options;
+    const FitWatcher& watcher;
+    std::shared_ptr<Model::Content> content = std::make_shared<Model::Content>();
+    Arranged arranged = {};
+    std::vector<double> scaled_errors = {};
+    Rows rows = {};
+    Score score = {};
+    std::vector<Trained> trained = {};
+    std::size_t starts = 1;
+
+    void standardise() {
+        for (const auto& input : archive.inputs) {
+            content->input_scaling.push_back(standardisation(input));
+            const auto [low, high] = std::minmax_element(input.begin(), input.end());
+            content->input_ranges.push_back({*low, *high});
+        }
+        content->input_names = archive.input_names;
+        if (!archive.prediction.empty()) {
+            content->prediction_name = archive.prediction_name;
+            content->prediction_scaling = standardisation(archive.prediction);
+        }
+    }
+
+    // From corrected errors to the rows that a start sees.
+    void prepare_rows() {
+        content->error_scale = root_mean_square(arranged.errors, arranged.weights);
+        scaled_errors = arranged.errors;
+        for (double& e : scaled_errors) e /= content->error_scale;
+        rows = {{arranged.columns.data(), arranged.rows(), archive.inputs.size()},
+                scaled_errors,
+                arranged.weights,
+                standardised_ranges(*content)};
+        score = make_score(options, scaled_errors, arranged.weights);
+    }
+
+    TrainOptions train_options(const std::string& form) const {
+        return {form, options.recipe == "default", options.patience, options.most_iterations};
+    }
+
+    // The model with its out-of-sample figures: sigma of arranged row i in oof[i], NaN where it was not held out.
+    FitResult finish(const std::vector<double>& oof, const BiasGain& gain) {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        FitResult result{Model(content), {}, {}, {}, std::vector<double>(arranged.rows(), nan),
+                         std::vector<double>(arranged.rows(), nan)};
+        std::vector<double> errors;
+        std::vector<double> sigmas;
+        std::vector<double> weights;
+        std::vector<std::uint32_t> codes;
+        std::vector<std::size_t> archive_row(arranged.rows());
+        std::vector<std::size_t> arranged_row(arranged.rows());
+        for (std::size_t i = 0; i < arranged.rows(); ++i) arranged_row[arranged.order[i]] = i;
+        for (std::size_t i = 0; i < arranged.rows(); ++i) {
+            const std::size_t at = arranged_row[i];
+            if (std::isnan(oof[at])) continue;
+            result.errors[i] = arranged.errors[at];
+            result.sigmas[i] = oof[at];
+            errors.push_back(arranged.errors[at]);
+            sigmas.push_back(oof[at]);
+            if (!archive.weights.empty()) weights.push_back(archive.weights[i]);
+            if (!archive.groups.codes.empty()) codes.push_back(archive.groups.codes[i]);
+        }
+        result.verification = verify(errors, sigmas, weights, {codes, archive.groups.labels});
+        result.verification.name = options.recipe == "default" ? "out of fold" : "test rows";
+        result.verdict = fit_verdict(result.verification, options, gain);
+        for (const Trained& t : trained) result.starts.push_back(t.outcome);
+
+        content->columns = columns_json(archive);
+        content->configuration = configuration_json(options, starts, archive);
+        content->fit = outcome_json(trained);
+        Json figures = to_json(result.verification);
+        figures["kind"] = result.verification.name;
+        figures.erase("name");
+        if (figures["groups"].size() > kMostGroupsInFile) figures["groups"] = Json::array();
+        figures["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
+        content->verification = std::move(figures);
+        return result;
+    }
+};
+
+// log sigma of arranged rows [begin, end) from some members, as sigma in the errors' own unit.
+void held_out_sigma(const Fitting& f, const std::vector<sigma::Member>& members, std::size_t begin, std::size_t end,
+                    std::vector<double>& oof) {
+    constexpr std::size_t kBlock = 4096;
+    core::for_blocks(end - begin, kBlock, [&](std::size_t, std::size_t from, std::size_t to) {
+        sigma::log_sigma(members, f.rows.x, begin + from, begin + to, &oof[begin + from]);
+        for (std::size_t i = begin + from; i < begin + to; ++i) oof[i] = f.content->error_scale * core::vector_exp(oof[i]);
+    });
+}
+
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+    Fitting f{archive, options, watcher};
+    f.standardise();
+    f.arranged = arrange(archive, *f.content, make_folds(archive, options.folds, options.seed), options.folds);
+    const BiasGain gain = bias_gain(f.arranged);
+    const mean::BiasKind bias = mean::bias_kind(options.bias);
+    f.content->bias = mean::fit_bias(bias, f.arranged.regressors(), f.arranged.errors, f.arranged.weights,
+                                     std::vector<bool>(f.arranged.rows(), true));
+    f.arranged.errors = cross_fitted_errors(f.arranged, bias);
+    f.prepare_rows();
+
+    std::vector<Division> divisions;
+    std::size_t smallest = f.arranged.rows();
+    for (std::size_t k = 0; k < options.folds; ++k) {
+        divisions.push_back({f.arranged.starts[k], f.arranged.starts[k + 1], f.arranged.rows()});
+        smallest = std::min(smallest, divisions[k].end - divisions[k].begin);
+    }
+    // Forms without a random start need one.
+    const bool random_starts = options.form == "network";
+    f.starts = !random_starts ? 1 : options.starts > 0 ? options.starts : 3;
+    std::vector<Task> tasks;
+    for (std::size_t k = 0; k < options.folds; ++k)
+        for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({k, r});
+    f.trained = train_all(f.rows, divisions, tasks, f.score, f.train_options(options.form), options.seed, watcher);
+
+    std::vector<Task> constant_tasks;
+    for (std::size_t k = 0; k < options.folds; ++k) constant_tasks.push_back({k, 0});
+    const std::vector<Trained> constants =
+        train_all(f.rows, divisions, constant_tasks, f.score, f.train_options("constant"), options.seed, {});
+    std::vector<double> constant_costs;
+    for (const Trained& t : constants) constant_costs.push_back(t.outcome.validation_cost);
+    judge(f.trained, constant_costs, options.form == "constant" ? 0 : smallest);
+
+    std::vector<double> oof(f.arranged.rows());
+    for (std::size_t k = 0; k < options.folds; ++k) {
+        std::vector<sigma::Member> own;
+        for (const Trained& t : f.trained)
+            if (t.outcome.fold == k && t.outcome.kept) own.push_back(t.member);
+        if (own.empty()) own.push_back(constants[k].member);
+        held_out_sigma(f, own, divisions[k].begin, divisions[k].end, oof);
+        f.content->members.insert(f.content->members.end(), own.begin(), own.end());
+    }
+    return f.finish(oof, gain);
+}
+
+// One random division into training, validation and test rows; the best start by validation cost.
+FitResult paper_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+    const std::size_t rows = archive.errors.size();
+    const auto share = [&](double s) { return static_cast<std::size_t>(std::lround(s * static_cast<double>(rows))); };
+    const std::size_t training = share(options.training_share);
+    const std::size_t validation = share(options.validation_share);
+    core::require(training > 0 && validation > 0 && training + validation < rows,
+                  "{} rows cannot be divided into {} for training, {} for validation and a test set", rows, training,
+                  validation);
+    core::require(archive.times.empty() && archive.groups.codes.empty(),
+                  "the paper's recipe divides rows at random; --group and --time go with --recipe default");
+    Fitting f{archive, options, watcher};
+    f.standardise();
+    std::vector<std::size_t> part(rows);
+    for (std::size_t i = 0; i < rows; ++i) part[i] = i < training ? 0 : i < training + validation ? 1 : 2;
+    core::Random(options.seed, kSplitStream).shuffle(std::span(part));
+    f.arranged = arrange(archive, *f.content, part, 3);
+    const BiasGain gain = bias_gain(f.arranged);
+    std::vector<bool> used(rows, false);
+    std::fill_n(used.begin(), training, true);
+    f.content->bias = mean::fit_bias(mean::bias_kind(options.bias), f.arranged.regressors(), f.arranged.errors,
+                                     f.arranged.weights, used);
+    const auto regressors = f.arranged.regressors();
+    for (std::size_t i = 0; i < rows; ++i) f.arranged.errors[i] -= mean::correction(f.content->bias, regressors, i);
+    f.prepare_rows();
+
+    const Division division{training, training + validation, training + validation};
+    f.starts = options.form != "network" ? 1 : options.starts > 0 ? options.starts : 5;
+    std::vector<Task> tasks;
+    for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({0, r});
+    f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(options.form), options.seed, watcher);
+    const auto best = std::min_element(f.trained.begin(), f.trained.end(), [](const Trained& a, const Trained& b) {
+        return a.outcome.validation_cost < b.outcome.validation_cost;
+    });
+    const std::vector<Trained> constant =
+        train_all(f.rows, {division}, {{0, 0}}, f.score, f.train_options("constant"), options.seed, {});
+    for (Trained& t : f.trained) {
+        t.outcome.skill = 1 - t.outcome.validation_cost / constant[0].outcome.validation_cost;
+        t.outcome.kept = &t == &*best;
+        if (!t.outcome.kept) t.outcome.dropped_because = "another start has a lower validation cost";
+    }
+    f.content->members = {best->member};
+    std::vector<double> oof(rows, std::numeric_limits<double>::quiet_NaN());
+    held_out_sigma(f, f.content->members, training + validation, rows, oof);
+    return f.finish(oof, gain);
+}
+
+}  // namespace
+}  // namespace fitting
+
+FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+    fitting::check(archive, options);
+    return options.recipe == "paper" ? fitting::paper_recipe(archive, options, watcher)
+                                     : fitting::default_recipe(archive, options, watcher);
+}
+
+}  // namespace accrue

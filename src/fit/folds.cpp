@@ -1,0 +1,109 @@
+#include "fit/folds.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+
+namespace accrue::fitting {
+
+namespace {
+
+constexpr std::uint64_t kFoldStream = 1'000'003;  // apart from the streams of the starts
+
+std::vector<std::size_t> by_row(std::size_t rows, std::size_t folds, std::uint64_t seed) {
+    std::vector<std::size_t> fold(rows);
+    for (std::size_t i = 0; i < rows; ++i) fold[i] = i * folds / rows;
+    core::Random(seed, kFoldStream).shuffle(std::span(fold));
+    return fold;
+}
+
+// Groups in random order, the largest first, each into the fold that has the fewest rows.
+std::vector<std::size_t> by_group(const Archive& archive, std::size_t folds, std::uint64_t seed) {
+    const auto codes = archive.groups.codes;
+    std::vector<std::size_t> sizes(archive.groups.labels.size(), 0);
+    for (const std::uint32_t code : codes) ++sizes[code];
+    std::vector<std::size_t> order;
+    for (std::size_t g = 0; g < sizes.size(); ++g)
+        if (sizes[g] > 0) order.push_back(g);
+    core::require(order.size() >= folds,
+                  "column '{}' has {} group{}, which cannot make {} folds of whole groups; use --folds {} or another column",
+                  archive.group_name, order.size(), order.size() == 1 ? "" : "s", folds,
+                  std::max<std::size_t>(2, order.size()));
+    core::Random(seed, kFoldStream).shuffle(std::span(order));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::vector<std::size_t> filled(folds, 0);
+    std::vector<std::size_t> fold_of_group(sizes.size(), 0);
+    for (const std::size_t group : order) {
+        const auto least = static_cast<std::size_t>(std::min_element(filled.begin(), filled.end()) - filled.begin());
+        fold_of_group[group] = least;
+        filled[least] += sizes[group];
+    }
+    std::vector<std::size_t> fold(codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) fold[i] = fold_of_group[codes[i]];
+    return fold;
+}
+
+std::vector<std::size_t> by_time(const Archive& archive, std::size_t folds) {
+    const std::size_t rows = archive.times.size();
+    std::vector<std::size_t> order(rows);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
+    // A cut before position p is allowed between two time stamps that no group spans.
+    std::vector<std::size_t> last_of_group;
+    if (!archive.groups.codes.empty()) {
+        last_of_group.resize(archive.groups.labels.size(), 0);
+        for (std::size_t p = 0; p < rows; ++p) last_of_group[archive.groups.codes[order[p]]] = p;
+    }
+    std::vector<std::size_t> cuts;
+    std::size_t open_until = 0;
+    for (std::size_t p = 0; p < rows; ++p) {
+        if (p > open_until && archive.times[order[p]] != archive.times[order[p - 1]]) cuts.push_back(p);
+        if (p > 0 && archive.times[order[p]] == archive.times[order[p - 1]]) open_until = std::max(open_until, p);
+        if (!last_of_group.empty()) open_until = std::max(open_until, last_of_group[archive.groups.codes[order[p]]]);
+        open_until = std::max(open_until, p);
+    }
+    core::require(cuts.size() + 1 >= folds,
+                  "column '{}' allows {} block{} of time{}, which cannot make {} folds; use fewer --folds",
+                  archive.time_name, cuts.size() + 1, cuts.empty() ? "" : "s",
+                  last_of_group.empty() ? "" : " that split no group", folds);
+    std::vector<std::size_t> fold(rows);
+    std::size_t first_cut = 0;
+    std::size_t begin = 0;
+    for (std::size_t f = 0; f < folds; ++f) {
+        std::size_t end = rows;
+        if (f + 1 < folds) {
+            // The allowed cut nearest to an equal share, leaving a cut for each of the folds that follow.
+            const std::size_t wanted = (f + 1) * rows / folds;
+            const std::size_t most = cuts.size() - (folds - 2 - f);
+            std::size_t best = first_cut;
+            for (std::size_t c = first_cut; c < most; ++c) {
+                const auto distance = [&](std::size_t cut) {
+                    return cuts[cut] > wanted ? cuts[cut] - wanted : wanted - cuts[cut];
+                };
+                if (distance(c) < distance(best)) best = c;
+            }
+            end = cuts[best];
+            first_cut = best + 1;
+        }
+        for (std::size_t p = begin; p < end; ++p) fold[order[p]] = f;
+        begin = end;
+    }
+    return fold;
+}
+
+}  // namespace
+
+std::vector<std::size_t> make_folds(const Archive& archive, std::size_t folds, std::uint64_t seed) {
+    const std::size_t rows = archive.errors.size();
+    core::require(folds >= 2, "there must be at least 2 folds; there are {}", folds);
+    core::require(rows >= folds, "{} row{} cannot make {} folds; use more rows or fewer --folds", rows,
+                  rows == 1 ? "" : "s", folds);
+    if (!archive.times.empty()) return by_time(archive, folds);
+    if (!archive.groups.codes.empty()) return by_group(archive, folds, seed);
+    return by_row(rows, folds, seed);
+}
+
+}  // namespace accrue::fitting

@@ -1,0 +1,49 @@
+// One start on one division of the rows: minimise on the training rows, watch the validation rows, keep the best.
+#pragma once
+
+#include <functional>
+
+#include "accrue/fit.hpp"
+#include "fit/objective.hpp"
+#include "sigma/ensemble.hpp"
+
+namespace accrue::fitting {
+
+// Standardised rows in the order of their folds.
+struct Rows {
+    sigma::Columns x;
+    std::span<const double> errors;
+    std::span<const double> weights;
+    std::vector<sigma::Range> ranges;
+};
+
+// A division: training rows are all but [begin, end), which validate. For the paper's split `rows` leaves out the test rows,
+// which come last.
+struct Division {
+    std::size_t begin;
+    std::size_t end;
+    std::size_t rows;
+};
+
+struct TrainOptions {
+    std::string form;
+    bool choose_order_by_validation = true;  // polynomial: default recipe; otherwise [ALG1] on the training cost
+    int patience;
+    int most_iterations;
+};
+
+struct Trained {
+    sigma::Member member;
+    StartOutcome outcome;
+};
+
+// Called after every iteration with its number and the validation cost; false stops the start.
+using Report = std::function<bool(int iteration, double cost)>;
+
+Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
+              core::Random& random, const Report& report);
+
+// The cost of a member on the validation rows of a division.
+double validation_cost(const Rows& rows, const Division& division, const Score& score, const sigma::Member& member);
+
+}  // namespace accrue::fitting

@@ -1,0 +1,158 @@
+#include "sigma/network.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "sigma/lanes.hpp"
+
+namespace accrue::sigma {
+
+namespace {
+
+constexpr std::size_t kFirst = Network::kFirst;
+constexpr std::size_t kSecond = Network::kSecond;
+
+// The parameters in their order: first-layer weights (a row of inputs for each unit) and biases, second-layer weights and
+// biases, output weights, output bias.
+template <typename T>
+struct Layers {
+    T* first_weights;
+    T* first_biases;
+    T* second_weights;
+    T* second_biases;
+    T* output_weights;
+    T* output_bias;
+
+    Layers(T* parameters, std::size_t inputs)
+        : first_weights(parameters),
+          first_biases(first_weights + kFirst * inputs),
+          second_weights(first_biases + kFirst),
+          second_biases(second_weights + kFirst * kSecond),
+          output_weights(second_biases + kSecond),
+          output_bias(output_weights + kSecond) {}
+};
+
+// One block's values of every unit, reused from block to block and call to call. Aligned, so that sums do not depend
+// on where the memory happens to lie.
+struct Block {
+    struct alignas(64) Line {
+        double values[8];
+    };
+    std::vector<Line> memory;
+    double* inputs;
+    double* first;
+    double* second;
+    double* second_slopes;
+    double* first_slopes;
+    double* slopes;
+
+    void prepare(std::size_t input_count) {
+        const std::size_t columns = input_count + 2 * kFirst + 2 * kSecond + 1;
+        memory.resize(columns * kBlockRows / 8);
+        inputs = memory[0].values;
+        first = inputs + input_count * kBlockRows;
+        second = first + kFirst * kBlockRows;
+        second_slopes = second + kSecond * kBlockRows;
+        first_slopes = second_slopes + kSecond * kBlockRows;
+        slopes = first_slopes + kFirst * kBlockRows;
+    }
+};
+
+Block& own_block(std::size_t inputs) {
+    thread_local Block block;
+    block.prepare(inputs);
+    return block;
+}
+
+// Copies `rows` values and fills the rest of the block with zeros.
+void fill(double* block, const double* from, std::size_t rows) {
+    std::copy_n(from, rows, block);
+    std::fill(block + rows, block + kBlockRows, 0.0);
+}
+
+void forward(const Layers<const double>& layers, const Columns& x, std::size_t begin, std::size_t rows, Block& block) {
+    for (std::size_t k = 0; k < x.inputs; ++k)
+        fill(block.inputs + k * kBlockRows, x.data + k * x.stride + begin, rows);
+    product(layers.first_weights, layers.first_biases, kFirst, x.inputs, block.inputs, block.first,
+            [](std::size_t, Lanes sum) { return sum > 0 ? sum : Lanes{}; });
+    product(layers.second_weights, layers.second_biases, kSecond, kFirst, block.first, block.second,
+            [](std::size_t, Lanes sum) { return sum; });
+}
+
+Lanes clip(Lanes value) {
+    const Lanes one = broadcast(1);
+    value = value < one ? value : one;
+    return value > -one ? value : -one;
+}
+
+}  // namespace
+
+std::vector<double> Network::start(core::Random& random, double log_spread) const {
+    // He for the first layer's weights; biases N(0, 1), so that the kinks lie all over the inputs' range from the start.
+    std::vector<double> parameters(this->parameters(), 0.0);
+    const Layers<double> layers(parameters.data(), inputs_);
+    const auto fill_normal = [&](double* from, std::size_t count, double sd) {
+        for (std::size_t i = 0; i < count; ++i) from[i] = sd * random.normal();
+    };
+    fill_normal(layers.first_weights, kFirst * inputs_, std::sqrt(2 / static_cast<double>(inputs_)));
+    fill_normal(layers.first_biases, kFirst, 1);
+    fill_normal(layers.second_weights, kFirst * kSecond, std::sqrt(1 / static_cast<double>(kFirst)));
+    fill_normal(layers.output_weights, kSecond, 0.3 / std::sqrt(static_cast<double>(kSecond)));
+    *layers.output_bias = log_spread;
+    return parameters;
+}
+
+void Network::log_sigma(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
+                        double* out) const {
+    const Layers<const double> layers(parameters.data(), inputs_);
+    Block& block = own_block(inputs_);
+    for (std::size_t at = begin; at < end; at += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, end - at);
+        forward(layers, x, at, rows, block);
+        for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
+            Lanes sum = broadcast(*layers.output_bias);
+            for (std::size_t i = 0; i < kSecond; ++i)
+                sum += broadcast(layers.output_weights[i]) * clip(load(block.second + i * kBlockRows + v));
+            store(block.slopes + v, sum);
+        }
+        std::copy_n(block.slopes, rows, out + (at - begin));
+    }
+}
+
+void Network::add_gradient(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
+                           const double* slopes, double* gradient) const {
+    const Layers<const double> layers(parameters.data(), inputs_);
+    const Layers<double> sums(gradient, inputs_);
+    // The second layer's weights by input, for the way back.
+    std::array<double, kFirst * kSecond> transposed{};
+    for (std::size_t i = 0; i < kSecond; ++i)
+        for (std::size_t j = 0; j < kFirst; ++j) transposed[j * kSecond + i] = layers.second_weights[i * kFirst + j];
+    Block& block = own_block(inputs_);
+    for (std::size_t at = begin; at < end; at += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, end - at);
+        forward(layers, x, at, rows, block);
+        fill(block.slopes, slopes + (at - begin), rows);
+        add_row_sums(block.slopes, 1, sums.output_bias);
+        for (std::size_t i = 0; i < kSecond; ++i) {
+            Lanes output{};
+            for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
+                const Lanes value = load(block.second + i * kBlockRows + v);
+                const Lanes slope = load(block.slopes + v);
+                output += slope * clip(value);
+                const Lanes inside = value * value < 1 ? slope : Lanes{};
+                store(block.second_slopes + i * kBlockRows + v, inside * broadcast(layers.output_weights[i]));
+            }
+            sums.output_weights[i] += sum_of_lanes(output);
+        }
+        add_row_sums(block.second_slopes, kSecond, sums.second_biases);
+        add_outer(block.second_slopes, kSecond, block.first, kFirst, sums.second_weights);
+        product(transposed.data(), nullptr, kFirst, kSecond, block.second_slopes, block.first_slopes,
+                [&](std::size_t index, Lanes sum) { return load(block.first + index) > 0 ? sum : Lanes{}; });
+        add_row_sums(block.first_slopes, kFirst, sums.first_biases);
+        add_outer(block.first_slopes, kFirst, block.inputs, inputs_, sums.first_weights);
+    }
+}
+
+}  // namespace accrue::sigma

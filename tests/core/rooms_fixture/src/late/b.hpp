@@ -1,0 +1,1 @@
+#include "early/a.hpp"
