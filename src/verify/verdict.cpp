@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,7 @@ namespace accrue {
 
 namespace {
 
+constexpr double kTooFewRows = 10;  // nearly every forecast would pass
 constexpr double kFewRows = 100;
 constexpr double kCalibrated = 2;    // times the floor
 constexpr double kNearly = 0.03;     // a calibration error that most uses can live with
@@ -46,49 +48,53 @@ Verdict verdict(const Verification& v) {
     const bool calibrated = v.calibration_error <= kCalibrated * v.calibration_floor;
     const bool nearly = v.calibration_error <= kNearly;
 
-    std::vector<std::string> found;
-    if (overconfident)
-        found.push_back(fmt::format("overconfident by about {:.0f}% (errors are {:.2f} times as large as sigma says)",
-                                    100 * (v.sd_z - 1), v.sd_z));
-    if (underconfident)
-        found.push_back(
-            fmt::format("underconfident by about {:.0f}% (errors are only {:.2f} times as large as sigma says)",
-                        100 * (1 / v.sd_z - 1), v.sd_z));
-    if (biased)
-        found.push_back(fmt::format("biased: observations lie on average {:.2f} sigma {} the predictions",
-                                    std::fabs(v.mean_z), v.mean_z > 0 ? "above" : "below"));
+    // What is wrong, in a word, and how it shows.
+    std::vector<std::string> names;
+    std::vector<std::string> signs;
+    if (overconfident) {
+        names.push_back(fmt::format("overconfident by about {:.0f}%", 100 * (v.sd_z - 1)));
+        signs.push_back(fmt::format("errors are {:.2f} times as large as sigma says", v.sd_z));
+    }
+    if (underconfident) {
+        names.push_back(fmt::format("underconfident by about {:.0f}%", 100 * (1 / v.sd_z - 1)));
+        signs.push_back(fmt::format("errors are only {:.2f} times as large as sigma says", v.sd_z));
+    }
+    if (biased) {
+        names.emplace_back("biased");
+        signs.push_back(fmt::format("observations lie on average {:.2f} sigma {} the predictions", std::fabs(v.mean_z),
+                                    v.mean_z > 0 ? "above" : "below"));
+    }
 
     Verdict result;
-    const std::string figures = fmt::format("calibration error {}, floor {} for {} rows", percent(v.calibration_error),
-                                            percent(v.calibration_floor), v.rows);
-    if (found.empty()) {
-        if (calibrated)
-            result.summary = fmt::format("Calibrated: {}.", figures);
-        else if (nearly)
-            result.summary = fmt::format("Nearly calibrated: {}.", figures);
-        else
-            result.summary = fmt::format(
-                "Not calibrated, though spread and mean are right: the shape of the errors is not "
-                "Gaussian around the prediction ({}).",
-                figures);
+    const std::string rows = fmt::format("{} row{}", v.rows, v.rows == 1 ? "" : "s");
+    const std::string figures = fmt::format("calibration error {}, floor {} for {}", percent(v.calibration_error),
+                                            percent(v.calibration_floor), rows);
+    if (!names.empty()) {
+        std::string name = fmt::format("{}", fmt::join(names, " and "));
+        name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+        result.summary = fmt::format("{}: {}; {}.", name, fmt::join(signs, ", and "), figures);
+    } else if (calibrated && n < kTooFewRows) {
+        result.summary = fmt::format("Too few rows to tell: {}.", figures);
+    } else if (calibrated) {
+        result.summary = fmt::format("Calibrated: {}.", figures);
+    } else if (nearly) {
+        result.summary = fmt::format("Nearly calibrated: {}.", figures);
     } else {
-        std::string text = found[0];
-        for (std::size_t i = 1; i < found.size(); ++i) text += "; " + found[i];
-        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
-        result.summary = fmt::format("{} ({}).", text, figures);
+        result.summary = fmt::format(
+            "Not calibrated, though spread and mean are right: the errors are not Gaussian around the prediction; {}.",
+            figures);
     }
 
     if (n < kFewRows)
-        result.remarks.push_back(fmt::format("Only {} rows: a calibration error below {} cannot be told from chance.",
-                                             v.rows, percent(v.calibration_floor)));
+        result.remarks.push_back(fmt::format("Only {}: a calibration error below {} cannot be told from chance.", rows,
+                                             percent(v.calibration_floor)));
     if (v.crps_skill < 0)
         result.remarks.push_back(fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.",
                                              v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
     if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))
         result.remarks.push_back(
             fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias or "
-                        "use a skewed family; no sigma "
-                        "can mend it.",
+                        "use a skewed family; no sigma can mend it.",
                         percent(v.sign_bound)));
     if (!v.groups.empty())
         result.remarks.emplace_back("The p-value and the floor assume independent rows; the bands resample groups.");
