@@ -1,29 +1,42 @@
-// The PITs of a forecast in ascending order, with the weight up to each.
+// The empirical cdf of a forecast's PITs.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace accrue::verification {
 
-class SortedPits {
+// The first c with p <= c/cells, for p in [0, 1].
+inline std::uint32_t cell_of(double p, double cells) {
+    double c = std::ceil(p * cells);
+    // The product is rounded, so c may be one off.
+    c -= (c - 1) / cells >= p ? 1 : 0;
+    c += c / cells < p ? 1 : 0;
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(c));
+}
+
+// Counts on a grid are exact, and so is the largest distance to the diagonal: only rows in cells of the grid that may
+// hold it are sorted. PITs and weights must outlive it.
+class PitCdf {
 public:
-    SortedPits(std::span<const double> pits, std::span<const double> weights);
+    // The grid has the points k/intervals, and more between them as rows allow.
+    PitCdf(std::span<const double> pits, std::span<const double> weights, std::size_t intervals = 1);
 
-    std::size_t size() const { return values_.size(); }
-
-    // The share of weight whose PIT is at most p.
-    double cdf(double p) const;
+    // The share of weight whose PIT is at most k/intervals.
+    double at(std::size_t k) const { return upto_[k * cells_per_interval_] / upto_.back(); }
 
     // The largest distance between the cdf and the diagonal, on either side of every jump.
     double distance_to_diagonal() const;
 
 private:
-    // The share of weight of the first `count` rows.
-    double share(std::size_t count) const;
+    std::size_t cells() const { return upto_.size() - 1; }
 
-    std::vector<double> values_;
-    std::vector<double> shares_;  // cumulative; empty when every row counts the same
+    std::span<const double> pits_;
+    std::span<const double> weights_;
+    std::size_t cells_per_interval_;
+    std::vector<double> upto_;  // weight of the rows whose PIT is at most c/cells
 };
 
 }  // namespace accrue::verification

@@ -54,14 +54,9 @@ std::vector<double> group_counts(std::span<const double> pits, std::span<const d
     for (std::size_t& index : pool)
         if (index == 1) index = drawn[next++];
     std::vector<double> counts(group_count * points, 0.0);
-    const double last = static_cast<double>(points - 1);
-    for (std::size_t i = 0; i < pits.size(); ++i) {
-        // The first grid point that is not below the PIT; the grid is k/last.
-        auto k = static_cast<std::size_t>(std::ceil(pits[i] * last));
-        if (k > 0 && grid[k - 1] >= pits[i]) --k;
-        if (k < points - 1 && grid[k] < pits[i]) ++k;
-        counts[pool[groups.codes[i]] * points + std::min(k, points - 1)] += weights.empty() ? 1 : weights[i];
-    }
+    const double intervals = static_cast<double>(points - 1);
+    for (std::size_t i = 0; i < pits.size(); ++i)
+        counts[pool[groups.codes[i]] * points + cell_of(pits[i], intervals)] += weights.empty() ? 1 : weights[i];
     for (std::size_t g = 0; g < group_count; ++g)
         std::partial_sum(&counts[g * points], &counts[(g + 1) * points - 1] + 1, &counts[g * points]);
     return counts;
@@ -113,44 +108,7 @@ void group_bands(ReliabilityDiagram& diagram, std::span<const double> pits, std:
 
 }  // namespace
 
-SortedPits::SortedPits(std::span<const double> pits, std::span<const double> weights) {
-    if (weights.empty()) {
-        values_.assign(pits.begin(), pits.end());
-        core::sort_ascending(values_);
-        return;
-    }
-    std::vector<std::size_t> order(pits.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return pits[a] != pits[b] ? pits[a] < pits[b] : a < b; });
-    values_.reserve(pits.size());
-    shares_.reserve(pits.size());
-    double sum = 0;
-    for (const std::size_t i : order) {
-        sum += weights[i];
-        values_.push_back(pits[i]);
-        shares_.push_back(sum);
-    }
-    for (double& share : shares_) share /= sum;
-}
-
-double SortedPits::share(std::size_t count) const {
-    if (count == 0) return 0;
-    return shares_.empty() ? static_cast<double>(count) / static_cast<double>(values_.size()) : shares_[count - 1];
-}
-
-double SortedPits::cdf(double p) const {
-    return share(static_cast<std::size_t>(std::upper_bound(values_.begin(), values_.end(), p) - values_.begin()));
-}
-
-double SortedPits::distance_to_diagonal() const {
-    double largest = 0;
-    for (std::size_t i = 0; i < values_.size(); ++i)
-        largest = std::max({largest, values_[i] - share(i), share(i + 1) - values_[i]});
-    return largest;
-}
-
-ReliabilityDiagram reliability_diagram(const SortedPits& sorted, double effective_rows, std::span<const double> pits,
+ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, std::span<const double> pits,
                                        std::span<const double> weights, const Grouping& groups,
                                        const VerifyOptions& options) {
     ReliabilityDiagram diagram;
@@ -160,7 +118,7 @@ ReliabilityDiagram reliability_diagram(const SortedPits& sorted, double effectiv
         const double p = static_cast<double>(k) / static_cast<double>(points - 1);
         const auto [low, high] = binomial_band(effective_rows, p);
         diagram.probability.push_back(p);
-        diagram.observed.push_back(sorted.cdf(p));
+        diagram.observed.push_back(cdf.at(k));
         diagram.pointwise.low.push_back(low);
         diagram.pointwise.high.push_back(high);
         diagram.simultaneous.low.push_back(std::max(0.0, p - distance));

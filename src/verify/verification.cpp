@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
@@ -18,15 +19,39 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;
 
-// Sums over rows that need only one look at each.
+using BlockBuffer = std::array<double, kBlock>;
+
+constexpr BlockBuffer kOnes = [] {
+    BlockBuffer ones{};
+    for (double& one : ones) one = 1;
+    return ones;
+}();
+
+// The weights from row `begin` of a block on.
+const double* weights_from(std::span<const double> weights, std::size_t begin) {
+    return weights.empty() ? kOnes.data() : weights.data() + begin;
+}
+
+// Weighted sums over rows that need only one look at each. z has its own mean in every block, so that its squares are
+// taken about a mean that is already near.
 struct Moments {
-    double z = 0;
+    double weight = 0;
+    double mean_z = 0;
+    double squares_z = 0;  // about mean_z
+    double sigma = 0;
     double sigma_squared = 0;
     double error_squared = 0;
     double negative = 0;
     double zero = 0;
     Moments& operator+=(const Moments& other) {
-        z += other.z;
+        const double both = weight + other.weight;
+        if (both > 0) {
+            const double apart = other.mean_z - mean_z;
+            squares_z += other.squares_z + apart * apart * weight * (other.weight / both);
+            mean_z += apart * (other.weight / both);
+        }
+        weight = both;
+        sigma += other.sigma;
         sigma_squared += other.sigma_squared;
         error_squared += other.error_squared;
         negative += other.negative;
@@ -35,18 +60,72 @@ struct Moments {
     }
 };
 
-// A level's sums: rows inside, sigma, and distance outside.
-struct Inside {
-    double count = 0;
+// The loops below run over one block each; their pointers do not alias, so that the compiler makes vector code of them.
+Moments moments_of_block(std::size_t rows, const double* __restrict e, const double* __restrict s,
+                         const double* __restrict w) {
+    BlockBuffer buffer;
+    double* __restrict z = buffer.data();
+    double weight = 0;
+    double sum_z = 0;
     double sigma = 0;
+    double sigma_squared = 0;
+    double error_squared = 0;
+    double negative = 0;
+    double zero = 0;
+#pragma omp simd reduction(+ : weight, sum_z, sigma, sigma_squared, error_squared, negative, zero)
+    for (std::size_t i = 0; i < rows; ++i) {
+        z[i] = e[i] / s[i];
+        weight += w[i];
+        sum_z += w[i] * z[i];
+        sigma += w[i] * s[i];
+        sigma_squared += w[i] * s[i] * s[i];
+        error_squared += w[i] * e[i] * e[i];
+        negative += e[i] < 0 ? w[i] : 0;
+        zero += e[i] == 0 ? w[i] : 0;
+    }
+    const double mean_z = weight > 0 ? sum_z / weight : 0;
+    double squares_z = 0;
+#pragma omp simd reduction(+ : squares_z)
+    for (std::size_t i = 0; i < rows; ++i) squares_z += w[i] * (z[i] - mean_z) * (z[i] - mean_z);
+    return {weight, mean_z, squares_z, sigma, sigma_squared, error_squared, negative, zero};
+}
+
+// A level's sums: weight inside, and distance outside.
+struct Inside {
+    double weight = 0;
     double outside = 0;
     Inside& operator+=(const Inside& other) {
-        count += other.count;
-        sigma += other.sigma;
+        weight += other.weight;
         outside += other.outside;
         return *this;
     }
 };
+
+Inside inside_of_block(std::size_t rows, const double* __restrict e, const double* __restrict s,
+                       const double* __restrict w, double quantile) {
+    double weight = 0;
+    double outside = 0;
+#pragma omp simd reduction(+ : weight, outside)
+    for (std::size_t i = 0; i < rows; ++i) {
+        const double beyond = std::fabs(e[i]) - quantile * s[i];
+        weight += beyond <= 0 ? w[i] : 0;
+        outside += beyond > 0 ? w[i] * beyond : 0;
+    }
+    return {weight, outside};
+}
+
+double crps_of_block(std::size_t rows, const double* __restrict e, double sigma, const double* __restrict w) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t i = 0; i < rows; ++i)
+        sum += w[i] * scores::crps_value(e[i], sigma, scores::erf_gauss(e[i] / sigma * scores::kRootHalf));
+    return sum;
+}
+
+void pits_of_block(std::size_t rows, const double* __restrict e, const double* __restrict s, double* __restrict pits) {
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) pits[i] = (scores::erf_gauss(e[i] / s[i] * scores::kRootHalf).erf + 1) / 2;
+}
 
 // The floor depends on the number of rows alone and groups often share it.
 double median_distance(double rows, std::map<double, double>& known) {
@@ -57,84 +136,47 @@ double median_distance(double rows, std::map<double, double>& known) {
 
 Verification verify_rows(std::span<const double> errors, std::span<const double> sigmas,
                          std::span<const double> weights, const VerifyOptions& options,
-                         std::map<double, double>& floors, const verification::SortedPits& sorted) {
+                         std::map<double, double>& floors, const verification::PitCdf& cdf, ScoreWorkspace& workspace) {
     const std::size_t n = errors.size();
-    const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
-    double total = static_cast<double>(n);
-    if (!weights.empty())
-        total = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-            double sum = 0;
-            for (std::size_t i = begin; i < end; ++i) sum += weights[i];
-            return sum;
-        });
-
     Verification v;
     v.rows = n;
     v.effective_rows = effective_rows(n, weights);
     v.beta = balanced_beta(errors, weights);
-    const AccuracyReliability scores = accuracy_reliability(errors, sigmas, v.beta, weights);
+    const AccuracyReliability scores = accuracy_reliability(errors, sigmas, v.beta, weights, {}, &workspace);
     v.crps = scores.crps;
     v.rs = scores.rs;
     v.ar = scores.value;
     v.rs_floor = reliability_floor(v.effective_rows);
     v.nlpd = mean_nlpd(errors, sigmas, weights);
-    v.constant_sigma = best_constant_sigma(errors, weights);
-    const double constant_crps =
-        core::sum_blocks<double>(n, kBlock,
-                                 [&](std::size_t begin, std::size_t end) {
-                                     double sum = 0;
-                                     for (std::size_t i = begin; i < end; ++i)
-                                         sum += weight(i) * crps(errors[i], v.constant_sigma).value;
-                                     return sum;
-                                 }) /
-        total;
-    v.crps_skill = constant_crps > 0 ? 1 - v.crps / constant_crps : std::numeric_limits<double>::quiet_NaN();
 
     const auto moments = core::sum_blocks<Moments>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-        Moments m;
-        for (std::size_t i = begin; i < end; ++i) {
-            const double w = weight(i);
-            m.z += w * (errors[i] / sigmas[i]);
-            m.sigma_squared += w * sigmas[i] * sigmas[i];
-            m.error_squared += w * errors[i] * errors[i];
-            m.negative += errors[i] < 0 ? w : 0;
-            m.zero += errors[i] == 0 ? w : 0;
-        }
-        return m;
+        return moments_of_block(end - begin, &errors[begin], &sigmas[begin], weights_from(weights, begin));
     });
-    v.mean_z = moments.z / total;
+    const double total = moments.weight;
+    v.mean_z = moments.mean_z;
+    v.sd_z = std::sqrt(moments.squares_z / total);
     v.sharpness = std::sqrt(moments.sigma_squared / total);
     v.rmse = std::sqrt(moments.error_squared / total);
     const double below = moments.negative / total;
     v.sign_bound = std::max(std::fabs(below - 0.5), std::fabs(below + moments.zero / total - 0.5));
-    const double squares = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-        double sum = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            const double distance = errors[i] / sigmas[i] - v.mean_z;
-            sum += weight(i) * distance * distance;
-        }
-        return sum;
+
+    v.constant_sigma = best_constant_sigma(errors, weights);
+    const auto constant_crps = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
+        return crps_of_block(end - begin, &errors[begin], v.constant_sigma, weights_from(weights, begin));
     });
-    v.sd_z = std::sqrt(squares / total);
+    v.crps_skill = constant_crps > 0 ? 1 - v.crps / (constant_crps / total) : std::numeric_limits<double>::quiet_NaN();
 
     for (const double level : options.levels) {
         core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);
         const double quantile = std::numbers::sqrt2 * boost::math::erf_inv(level);
         const auto inside = core::sum_blocks<Inside>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-            Inside sums;
-            for (std::size_t i = begin; i < end; ++i) {
-                const double outside = std::fabs(errors[i]) - quantile * sigmas[i];
-                sums.count += outside <= 0 ? weight(i) : 0;
-                sums.sigma += weight(i) * sigmas[i];
-                sums.outside += outside > 0 ? weight(i) * outside : 0;
-            }
-            return sums;
+            return inside_of_block(end - begin, &errors[begin], &sigmas[begin], weights_from(weights, begin), quantile);
         });
-        const double width = 2 * quantile * inside.sigma / total;
-        v.coverage.push_back({level, inside.count / total, width, width + 2 / (1 - level) * inside.outside / total});
+        const double width = 2 * quantile * moments.sigma / total;
+        v.coverage.push_back({level, inside.weight / total, width, width + 2 / (1 - level) * inside.outside / total});
     }
 
-    v.calibration_error = sorted.distance_to_diagonal();
+    v.calibration_error = cdf.distance_to_diagonal();
     v.calibration_floor = median_distance(v.effective_rows, floors);
     v.calibration_p_value = std::clamp(kolmogorov_survival(v.effective_rows, v.calibration_error), 0.0, 1.0);
     return v;
@@ -146,8 +188,7 @@ std::vector<double> pit(std::span<const double> errors, std::span<const double> 
     core::require(errors.size() == sigmas.size(), "there are {} errors, but {} sigmas", errors.size(), sigmas.size());
     std::vector<double> pits(errors.size());
     core::for_blocks(errors.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            pits[i] = (scores::erf_gauss(errors[i] / sigmas[i] * scores::kRootHalf).erf + 1) / 2;
+        pits_of_block(end - begin, &errors[begin], &sigmas[begin], &pits[begin]);
     });
     return pits;
 }
@@ -167,10 +208,11 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
                       i + 1, groups.codes[i], groups.labels.size());
     core::require(options.replicates >= 1, "a bootstrap needs at least 1 replicate");
     const std::vector<double> pits = pit(errors, sigmas);
-    const verification::SortedPits sorted(pits, weights);
+    const verification::PitCdf cdf(pits, weights, options.diagram_points - 1);
     std::map<double, double> floors;
-    Verification result = verify_rows(errors, sigmas, weights, options, floors, sorted);
-    result.diagram = verification::reliability_diagram(sorted, result.effective_rows, pits, weights, groups, options);
+    ScoreWorkspace workspace;
+    Verification result = verify_rows(errors, sigmas, weights, options, floors, cdf, workspace);
+    result.diagram = verification::reliability_diagram(cdf, result.effective_rows, pits, weights, groups, options);
     if (groups.codes.empty()) return result;
 
     // Rows of one group, brought together by a counting sort.
@@ -199,7 +241,7 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
         }
         if (total <= 0) continue;  // no rows, or none that counts
         Verification& own =
-            result.groups.emplace_back(verify_rows(e, s, w, options, floors, verification::SortedPits(p, w)));
+            result.groups.emplace_back(verify_rows(e, s, w, options, floors, verification::PitCdf(p, w), workspace));
         own.name = groups.labels[g];
     }
     return result;
