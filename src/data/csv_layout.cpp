@@ -48,6 +48,10 @@ const char* guess_format(std::string_view text) {
         text.starts_with("\x28\xB5\x2F\xFD"))
         return " (it is compressed: unpack it first)";
     if (text.starts_with("PK\x03\x04")) return " (it is a zip archive or a spreadsheet: save it as CSV)";
+    // A file would have been recognised.
+    if (text.starts_with("CDF\x01") || text.starts_with("CDF\x02") || text.starts_with("CDF\x05") ||
+        text.starts_with("\x89HDF"))
+        return " (it is NetCDF, which cannot be read from a pipe: name the file)";
     if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return " (it is UTF-16: save it as UTF-8)";
     return "";
 }

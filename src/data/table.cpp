@@ -8,6 +8,8 @@
 #include "core/error.hpp"
 #include "data/csv.hpp"
 #include "data/messages.hpp"
+#include "data/netcdf.hpp"
+#include "data/netcdf_file.hpp"
 #include "data/table_builder.hpp"
 
 namespace accrue {
@@ -28,6 +30,7 @@ bool any_file(const std::string&) {
 
 // The first that recognises a file reads it; text tables have no mark of their own and come last.
 constexpr std::array kFormats = {
+    Format{data::is_netcdf, data::read_netcdf, data::netcdf_column_names, data::netcdf_numeric_columns},
     Format{any_file, data::read_csv, data::csv_column_names, data::csv_numeric_columns},
 };
 

@@ -1,0 +1,206 @@
+#include "data/netcdf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "core/error.hpp"
+#include "data/messages.hpp"
+#include "data/netcdf_file.hpp"
+#include "data/netcdf_rows.hpp"
+
+namespace accrue::data {
+
+namespace {
+
+// A megabyte of each column at a time: long reads, and little memory beside the table.
+constexpr std::size_t kSlabRows = std::size_t{1} << 17U;
+
+class NetcdfReader {
+public:
+    NetcdfReader(const std::string& file, const ReadOptions& options, TableBuilder& table)
+        : file_(file), options_(options), table_(table) {
+        const std::string& rows_of = options.rows_of.empty() ? table.first : options.rows_of;
+        core::require(!rows_of.empty(), "{}: no variable was asked for", display_name(file));
+        const NetcdfVariable& rows = file_.variable(rows_of);
+        grid_ = row_grid(file_, shape_of(rows));
+        for (const std::size_t size : grid_.sizes)
+            core::require(size > 0, "{} has no rows: a dimension of variable '{}' is empty", display_name(file),
+                          printable(rows_of));
+        for (TableBuilder::NumberColumn& column : table.numbers) {
+            numbers_.emplace_back(file_, file_.variable(column.name), grid_, column.kind);
+            if (column.kind == Kind::time) check_form(column, numbers_.back());
+        }
+        for (const TableBuilder::LabelColumn& column : table.texts)
+            texts_.emplace_back(file_, file_.variable(column.name), grid_, Kind::text);
+    }
+
+    void read();
+
+private:
+    NetcdfVariable shape_of(const NetcdfVariable& variable) const;
+    void check_form(TableBuilder::NumberColumn& column, const RowVariable& variable) const;
+    std::size_t keep_rows(const Slab& slab, std::size_t base);
+    bool is_kept(const Slab& slab, std::size_t base, std::size_t row) const;
+    [[noreturn]] void refuse(const RowVariable& column, const Slab& slab, std::size_t row,
+                             const std::string& what) const;
+
+    NetcdfFile file_;
+    const ReadOptions& options_;
+    TableBuilder& table_;
+    RowGrid grid_;
+    std::vector<RowVariable> numbers_;
+    std::vector<RowVariable> texts_;
+    std::vector<std::vector<std::uint32_t>> elements_;  // for each text, the rows' places among its labels
+};
+
+// Where characters define the rows, the last dimension counts letters.
+NetcdfVariable NetcdfReader::shape_of(const NetcdfVariable& variable) const {
+    NetcdfVariable shape = variable;
+    if (shape.type == NC_CHAR && !shape.dimensions.empty()) shape.dimensions.pop_back();
+    return shape;
+}
+
+// Seconds since 1970 and numbers of some other origin cannot be put in one order.
+void NetcdfReader::check_form(TableBuilder::NumberColumn& column, const RowVariable& variable) const {
+    const TimeForm form = variable.is_dated() ? TimeForm::iso : TimeForm::number;
+    if (column.form == TimeForm::unknown) column.form = form;
+    core::require(column.form == form, "{} variable '{}' holds {}, the files before it have {}",
+                  display_name(file_.path()), printable(column.name),
+                  form == TimeForm::iso ? "dates" : "times without a date ('days since ...')",
+                  form == TimeForm::iso ? "plain numbers" : "dates");
+}
+
+void NetcdfReader::read() {
+    SlabWalk walk(grid_, kSlabRows);
+    for (auto* columns : {&numbers_, &texts_})
+        for (const RowVariable& column : *columns) column.keep_chunks(grid_, walk.cut());
+    // Growing step by step would hold the columns twice at times.
+    core::require(grid_.rows < std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double),
+                  "{} claims {} rows, more than memory can hold", display_name(file_.path()), grid_.rows);
+    for (auto& column : table_.numbers) column.values.reserve(table_.rows + grid_.rows);
+    for (auto& column : table_.texts) column.column.codes.reserve(table_.rows + grid_.rows);
+    elements_.resize(texts_.size());
+
+    Slab slab;
+    std::size_t base = table_.rows;
+    while (walk.next(slab)) {
+        for (std::size_t c = 0; c < numbers_.size(); ++c) {
+            std::vector<double>& values = table_.numbers[c].values;
+            values.resize(base + slab.rows);
+            numbers_[c].read_numbers(slab, std::span(values).subspan(base));
+        }
+        for (std::size_t c = 0; c < texts_.size(); ++c) {
+            elements_[c].resize(slab.rows);
+            texts_[c].read_labels(slab, elements_[c]);
+        }
+        base += keep_rows(slab, base);
+    }
+    for (auto& column : table_.numbers) column.values.resize(base);
+    const std::size_t kept = base - table_.rows;
+    table_.dropped += grid_.rows - kept;
+    table_.rows = base;
+}
+
+// Checks the rows of the slab, which lie at `base` of the number columns, moves those that stay together and gives
+// their number.
+std::size_t NetcdfReader::keep_rows(const Slab& slab, std::size_t base) {
+    constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::vector<std::uint32_t>> codes(texts_.size());
+    for (std::size_t c = 0; c < texts_.size(); ++c) codes[c].assign(texts_[c].labels().size(), kNone);
+
+    std::size_t kept = 0;
+    for (std::size_t row = 0; row < slab.rows; ++row) {
+        if (!is_kept(slab, base, row)) continue;
+        if (kept != row)
+            for (auto& column : table_.numbers) column.values[base + kept] = column.values[base + row];
+        for (std::size_t c = 0; c < texts_.size(); ++c) {
+            const std::uint32_t element = elements_[c][row];
+            std::uint32_t& code = codes[c][element];
+            if (code == kNone) code = table_.texts[c].code(texts_[c].labels()[element]);
+            table_.texts[c].column.codes.push_back(code);
+        }
+        ++kept;
+    }
+    return kept;
+}
+
+// A row that is dropped is dropped whole, so there a missing value goes before everything else.
+bool NetcdfReader::is_kept(const Slab& slab, std::size_t base, std::size_t row) const {
+    const auto number = [&](std::size_t c) { return table_.numbers[c].values[base + row]; };
+    const auto is_missing_text = [&](std::size_t c) { return texts_[c].labels()[elements_[c][row]].empty(); };
+    if (options_.missing == Missing::drop) {
+        for (std::size_t c = 0; c < numbers_.size(); ++c)
+            if (std::isnan(number(c))) return false;
+        for (std::size_t c = 0; c < texts_.size(); ++c)
+            if (is_missing_text(c)) return false;
+    }
+    constexpr const char* kMissing = "value is missing; use --missing drop to skip such rows";
+    for (std::size_t c = 0; c < numbers_.size(); ++c) {
+        const double value = number(c);
+        const Rule rule = table_.numbers[c].rule;
+        const std::string& name = numbers_[c].variable().name;
+        if (std::isnan(value)) {
+            if (options_.missing == Missing::refuse) refuse(numbers_[c], slab, row, kMissing);
+        } else if (std::isinf(value)) {
+            refuse(numbers_[c], slab, row, fmt::format("'{}' is not finite", value));
+        } else if (rule == Rule::positive && !(value > 0)) {
+            refuse(numbers_[c], slab, row, fmt::format("{} must be positive; it is {}", printable(name), value));
+        } else if (rule == Rule::not_negative && value < 0) {
+            refuse(numbers_[c], slab, row, fmt::format("{} must not be negative; it is {}", printable(name), value));
+        }
+    }
+    if (options_.missing == Missing::refuse)
+        for (std::size_t c = 0; c < texts_.size(); ++c)
+            if (is_missing_text(c)) refuse(texts_[c], slab, row, kMissing);
+    return true;
+}
+
+void NetcdfReader::refuse(const RowVariable& column, const Slab& slab, std::size_t row, const std::string& what) const {
+    core::refuse("{} variable '{}'{}: {}", display_name(file_.path()), printable(column.variable().name),
+                 column.place(slab, row), what);
+}
+
+}  // namespace
+
+void read_netcdf(const std::string& file, const ReadOptions& options, TableBuilder& table) {
+    NetcdfReader(file, options, table).read();
+}
+
+std::vector<std::string> netcdf_column_names(const std::string& file, const ReadOptions&) {
+    return NetcdfFile(file).variable_names();
+}
+
+std::vector<std::string> netcdf_numeric_columns(const std::string& path, const ReadOptions& options) {
+    constexpr std::size_t kSample = 1000;
+    const NetcdfFile file(path);
+    const NetcdfVariable* rows = options.rows_of.empty() ? nullptr : &file.variable(options.rows_of);
+    std::vector<std::string> names;
+    for (const NetcdfVariable& variable : file.variables()) {
+        if (!variable.is_number() || variable.dimensions.empty()) continue;
+        const auto is_foreign = [&](int id) {
+            return rows != nullptr &&
+                   std::find(rows->dimensions.begin(), rows->dimensions.end(), id) == rows->dimensions.end();
+        };
+        const std::vector<int>& dimensions = variable.dimensions;
+        if (std::any_of(dimensions.begin(), dimensions.end(), is_foreign)) continue;
+        std::vector<int> sorted = dimensions;
+        std::sort(sorted.begin(), sorted.end());
+        if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) continue;
+
+        const RowGrid grid = row_grid(file, rows == nullptr ? variable : *rows);
+        Slab slab;
+        if (!SlabWalk(grid, kSample).next(slab)) continue;
+        std::vector<double> values(slab.rows);
+        RowVariable(file, variable, grid, Kind::number).read_numbers(slab, values);
+        const bool all_missing =
+            std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+        if (!all_missing) names.push_back(variable.name);
+    }
+    return names;
+}
+
+}  // namespace accrue::data
