@@ -170,6 +170,20 @@ void AtomicFile::flush() {
     if (is_direct() && std::fflush(file_) != 0) fail_writing(path_, errno);
 }
 
+void AtomicFile::reserve(std::size_t bytes) {
+    if (is_direct() || bytes == 0) return;
+    const int reason = ::posix_fallocate(::fileno(file_), 0, static_cast<off_t>(bytes));
+    // A file system that cannot do it will tell when it is full.
+    if (reason == ENOSPC || reason == EFBIG || reason == EDQUOT) fail_writing(path_, reason);
+}
+
+const std::string& AtomicFile::hand_over() {
+    core::require(!is_direct(), "cannot write {}: this format needs a file, not a pipe or a device",
+                  output_name(path_));
+    if (std::fflush(file_) != 0) fail_writing(path_, errno);
+    return temporary_;
+}
+
 void AtomicFile::commit() {
     if (std::fflush(file_) != 0) fail_writing(path_, errno);
     if (!temporary_.empty() && ::fsync(::fileno(file_)) != 0) fail_writing(path_, errno);

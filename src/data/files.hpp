@@ -1,6 +1,7 @@
 // Files whole or not at all.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -25,6 +26,12 @@ public:
     // Hands on what was written so far where the file is written directly; readers of a pipe wait for it.
     void flush();
     void commit();
+    // Takes the room for `bytes` on disk now, so that a full disk is found before a library that could not bear it
+    // writes. Whoever writes the file cuts it to its length.
+    void reserve(std::size_t bytes);
+    // For libraries that write by name: the temporary file, with all that was written so far in it. The library closes
+    // it before commit(). Throws InputError where the file is written directly.
+    const std::string& hand_over();
     // Whether readers see the file while it is written.
     bool is_direct() const { return temporary_.empty(); }
     int descriptor() const { return ::fileno(file_); }
