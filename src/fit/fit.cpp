@@ -32,6 +32,8 @@ constexpr std::uint64_t kSplitStream = 1'000'033;
 // mostly chance and dropping hurts.
 constexpr std::size_t kRowsToJudge = 500;
 constexpr double kShareOfBestSkill = 0.5;
+constexpr int kShortPatience = 10;
+constexpr int kLongPatience = 30;
 // From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
 constexpr std::size_t kRowsToShareThreads = 200'000;
 constexpr std::size_t kMostGroupsInFile = 200;
@@ -59,7 +61,7 @@ void check(const Archive& archive, const FitOptions& options) {
                   options.balance);
     core::require(options.recipe == "default" || options.recipe == "paper",
                   "there is no recipe '{}'; known are default, paper", options.recipe);
-    core::require(options.patience > 0 && options.most_iterations > 0, "patience and iterations must be positive");
+    core::require(options.patience >= 0 && options.most_iterations > 0, "patience and iterations must not be negative");
     core::require(options.form == "constant" || !archive.inputs.empty(), "a {} needs at least one input", options.form);
 }
 
@@ -173,11 +175,12 @@ struct Task {
     std::size_t start;
 };
 
-// Trains every task, in parallel where rows are few, and reports progress one call at a time.
+// Trains every task, in parallel where rows are few, and reports progress one call at a time. A polynomial's orders count as
+// its starts.
 std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
                                const Score& score, const TrainOptions& options, std::uint64_t seed,
                                const FitWatcher& watcher) {
-    std::vector<Trained> trained(tasks.size());
+    std::vector<std::vector<Trained>> trained(tasks.size());
     std::mutex mutex;
     std::atomic<bool> stopped{false};
     std::size_t finished = 0;
@@ -192,9 +195,10 @@ std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& di
             }
             return !stopped.load();
         };
-        trained[t] = train(rows, divisions[task.fold], score, options, random, report);
-        trained[t].outcome.fold = task.fold;
-        trained[t].outcome.start = task.start;
+        if (options.form == "polynomial")
+            trained[t] = train_orders(rows, divisions[task.fold], score, options, random, report);
+        else
+            trained[t].push_back(train(rows, divisions[task.fold], score, options, random, report));
         const std::lock_guard lock(mutex);
         ++finished;
     };
@@ -203,7 +207,14 @@ std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& di
     else
         tbb::parallel_for(std::size_t{0}, tasks.size(), run, tbb::simple_partitioner());
     if (stopped) throw Interrupted();
-    return trained;
+    std::vector<Trained> all;
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+        for (std::size_t order = 0; order < trained[t].size(); ++order) {
+            all.push_back(std::move(trained[t][order]));
+            all.back().outcome.fold = tasks[t].fold;
+            all.back().outcome.start = tasks[t].start + order;
+        }
+    return all;
 }
 
 // Skill of every start over a constant sigma on the same held-out rows, and whether it is kept.
@@ -222,6 +233,37 @@ void judge(std::vector<Trained>& trained, const std::vector<double>& constant_co
         if (!t.outcome.kept)
             t.outcome.dropped_because = fmt::format("its held-out skill of {:.2f}% is below half of the best, {:.2f}%",
                                                     100 * t.outcome.skill, 100 * best);
+    }
+}
+
+// Polynomials: an order is kept in all folds when its validation cost is not worse than the best order's by more than the
+// standard error of their difference over the folds. The rows cannot tell those apart, so their average is taken.
+void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
+    const std::size_t orders = trained.size() / folds;
+    const auto at = [&](std::size_t fold, std::size_t order) -> StartOutcome& {
+        return trained[fold * orders + order].outcome;
+    };
+    const double count = static_cast<double>(folds);
+    const auto mean = [&](auto value) {
+        double sum = 0;
+        for (std::size_t k = 0; k < folds; ++k) sum += value(k);
+        return sum / count;
+    };
+    const auto cost = [&](std::size_t order) {
+        return mean([&](std::size_t k) { return at(k, order).validation_cost; });
+    };
+    std::size_t best = 0;
+    for (std::size_t order = 1; order < orders; ++order)
+        if (cost(order) < cost(best)) best = order;
+    for (std::size_t order = 0; order < orders; ++order) {
+        const auto excess = [&](std::size_t k) { return at(k, order).validation_cost - at(k, best).validation_cost; };
+        const double average = mean(excess);
+        const double variance = mean([&](std::size_t k) { return std::pow(excess(k) - average, 2); });
+        const bool kept = average <= std::sqrt(variance / (count - 1));
+        for (std::size_t k = 0; k < folds; ++k) {
+            at(k, order).kept = kept;
+            if (!kept) at(k, order).dropped_because = fmt::format("order {} validates worse than order {}", order, best);
+        }
     }
 }
 
@@ -250,10 +292,10 @@ Json outcome_json(const std::vector<Trained>& trained) {
     return {{"starts", std::move(list)}};
 }
 
-Json configuration_json(const FitOptions& options, std::size_t starts, const Archive& archive) {
+Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive) {
     Json json = {{"form", options.form},       {"recipe", options.recipe},   {"score", options.score},
                  {"balance", options.balance}, {"bias", options.bias},       {"starts", starts},
-                 {"patience", options.patience}, {"most_iterations", options.most_iterations}, {"seed", options.seed},
+                 {"patience", patience}, {"most_iterations", options.most_iterations}, {"seed", options.seed},
                  {"rows", archive.errors.size()}};
     if (options.recipe == "default") {
         json["folds"] = options.folds;
@@ -291,6 +333,9 @@ struct Fitting {
     Score score = {};
     std::vector<Trained> trained = {};
     std::size_t starts = 1;
+    int patience = 0;
+
+    void choose_patience(int otherwise) { patience = options.patience > 0 ? options.patience : otherwise; }
 
     void standardise() {
         for (const auto& input : archive.inputs) {
@@ -318,7 +363,7 @@ struct Fitting {
     }
 
     TrainOptions train_options(const std::string& form) const {
-        return {form, options.recipe == "default", options.patience, options.most_iterations};
+        return {form, patience, options.most_iterations};
     }
 
     // The model with its out-of-sample figures: sigma of arranged row i in oof[i], NaN where it was not held out.
@@ -349,7 +394,7 @@ struct Fitting {
         for (const Trained& t : trained) result.starts.push_back(t.outcome);
 
         content->columns = columns_json(archive);
-        content->configuration = configuration_json(options, starts, archive);
+        content->configuration = configuration_json(options, starts, patience, archive);
         content->fit = outcome_json(trained);
         Json figures = to_json(result.verification);
         figures["kind"] = result.verification.name;
@@ -388,6 +433,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         divisions.push_back({f.arranged.starts[k], f.arranged.starts[k + 1], f.arranged.rows()});
         smallest = std::min(smallest, divisions[k].end - divisions[k].begin);
     }
+    f.choose_patience(smallest >= kRowsToJudge ? kLongPatience : kShortPatience);
     // Forms without a random start need one.
     const bool random_starts = options.form == "network";
     f.starts = !random_starts ? 1 : options.starts > 0 ? options.starts : 3;
@@ -402,7 +448,8 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         train_all(f.rows, divisions, constant_tasks, f.score, f.train_options("constant"), options.seed, {});
     std::vector<double> constant_costs;
     for (const Trained& t : constants) constant_costs.push_back(t.outcome.validation_cost);
-    judge(f.trained, constant_costs, options.form == "constant" ? 0 : smallest);
+    judge(f.trained, constant_costs, options.form == "network" ? smallest : 0);
+    if (options.form == "polynomial") judge_orders(f.trained, options.folds);
 
     std::vector<double> oof(f.arranged.rows());
     for (std::size_t k = 0; k < options.folds; ++k) {
@@ -443,10 +490,12 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
     f.prepare_rows();
 
     const Division division{training, training + validation, training + validation};
+    f.choose_patience(kShortPatience);
     f.starts = options.form != "network" ? 1 : options.starts > 0 ? options.starts : 5;
     std::vector<Task> tasks;
     for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({0, r});
     f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(options.form), options.seed, watcher);
+    if (options.form == "polynomial") f.trained = {last_useful_order(std::move(f.trained))};
     const auto best = std::min_element(f.trained.begin(), f.trained.end(), [](const Trained& a, const Trained& b) {
         return a.outcome.validation_cost < b.outcome.validation_cost;
     });

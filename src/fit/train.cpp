@@ -96,67 +96,56 @@ optimise::Outcome descend(Task& task, const sigma::Form& form, std::vector<doubl
         settings);
 }
 
-// [ALG1] orders 0 to 10, each started from the last solution. The paper's recipe goes on until an order finds nothing
-// better on the training rows; the default recipe tries every order and takes the one that validates best.
-void train_polynomial(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
-                      core::Random& random, Trained& best, const Report& report) {
-    constexpr double kTolerance = 1e-4;  // relative change of the training cost
-    std::vector<double> start;
-    double last_cost = kNever;
-    std::size_t best_order = 0;
-    for (std::size_t order = 0; order <= sigma::Polynomial::kHighestOrder; ++order) {
-        const auto form = sigma::make_form("polynomial", rows.ranges, order);
-        Task task(rows, division, score, *form);
-        if (start.empty()) start = form->start(random, log_spread(rows, division));
-        start.resize(order + 1, 0.0);
-        const double before = best.outcome.validation_cost;
-        TrainOptions own = options;
-        if (!options.choose_order_by_validation) own.patience = options.most_iterations + 1;
-        Trained attempt = best;
-        if (!options.choose_order_by_validation) attempt.outcome.validation_cost = kNever;
-        const optimise::Outcome outcome = descend(task, *form, start, own, attempt, report);
-        attempt.outcome.iterations = best.outcome.iterations + outcome.iterations;
-        attempt.outcome.reason = to_string(outcome.reason);
-        if (options.choose_order_by_validation) {
-            if (attempt.outcome.validation_cost < before) best_order = order;
-            best = std::move(attempt);
-        } else {
-            const bool better = outcome.value < last_cost - kTolerance * std::fabs(last_cost) || order == 0;
-            if (!better) break;
-            best = std::move(attempt);
-            best.member.parameters = outcome.x;
-            best.outcome.validation_cost = task.validation_cost(outcome.x);
-            best_order = order;
-        }
-        last_cost = outcome.value;
-        start = outcome.x;
-    }
-    best.member.form = sigma::make_form("polynomial", rows.ranges, best_order);
-}
-
 }  // namespace
 
 Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
               core::Random& random, const Report& report) {
     Trained best;
     best.outcome.validation_cost = kNever;
-    if (options.form == "polynomial") {
-        train_polynomial(rows, division, score, options, random, best, report);
-    } else {
-        best.member.form = sigma::make_form(options.form, rows.ranges);
-        Task task(rows, division, score, *best.member.form);
-        auto start = best.member.form->start(random, log_spread(rows, division));
-        best.member.parameters = start;
-        const auto outcome = descend(task, *best.member.form, std::move(start), options, best, report);
-        best.outcome.iterations = outcome.iterations;
-        best.outcome.reason = to_string(outcome.reason);
-    }
+    best.member.form = sigma::make_form(options.form, rows.ranges);
+    Task task(rows, division, score, *best.member.form);
+    auto start = best.member.form->start(random, log_spread(rows, division));
+    best.member.parameters = start;
+    const auto outcome = descend(task, *best.member.form, std::move(start), options, best, report);
+    best.outcome.iterations = outcome.iterations;
+    best.outcome.reason = to_string(outcome.reason);
     shorten(best.member.parameters);
     return best;
 }
 
-double validation_cost(const Rows& rows, const Division& division, const Score& score, const sigma::Member& member) {
-    return Task(rows, division, score, *member.form).validation_cost(member.parameters);
+std::vector<Trained> train_orders(const Rows& rows, const Division& division, const Score& score,
+                                  const TrainOptions& options, core::Random& random, const Report& report) {
+    // A solution often touches zero somewhere, where no step of the next order is allowed: start a little inside.
+    constexpr double kTowardsConstant = 0.1;
+    std::vector<Trained> orders;
+    std::vector<double> start;
+    for (std::size_t order = 0; order <= sigma::Polynomial::kHighestOrder; ++order) {
+        Trained& own = orders.emplace_back();
+        own.outcome.validation_cost = kNever;
+        own.member.form = sigma::make_form("polynomial", rows.ranges, order);
+        if (start.empty()) start = own.member.form->start(random, log_spread(rows, division));
+        start.resize(order + 1, 0.0);
+        Task task(rows, division, score, *own.member.form);
+        TrainOptions to_the_end = options;
+        to_the_end.patience = options.most_iterations + 1;
+        const optimise::Outcome outcome = descend(task, *own.member.form, start, to_the_end, own, report);
+        own.member.parameters = outcome.x;
+        own.outcome.validation_cost = task.validation_cost(outcome.x);
+        own.outcome.iterations = outcome.iterations;
+        own.outcome.reason = to_string(outcome.reason);
+        start = outcome.x;
+        for (std::size_t l = 1; l < start.size(); ++l) start[l] *= 1 - kTowardsConstant;
+        shorten(own.member.parameters);
+    }
+    return orders;
+}
+
+Trained last_useful_order(std::vector<Trained> orders) {
+    constexpr double kTolerance = 1e-4;  // relative change of the training cost
+    const auto cost = [](const Trained& t) { return t.outcome.training_curve.back(); };
+    std::size_t chosen = 0;
+    while (chosen + 1 < orders.size() && cost(orders[chosen + 1]) < (1 - kTolerance) * cost(orders[chosen])) ++chosen;
+    return std::move(orders[chosen]);
 }
 
 }  // namespace accrue::fitting

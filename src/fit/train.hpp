@@ -27,7 +27,6 @@ struct Division {
 
 struct TrainOptions {
     std::string form;
-    bool choose_order_by_validation = true;  // polynomial: default recipe; otherwise [ALG1] on the training cost
     int patience;
     int most_iterations;
 };
@@ -40,10 +39,16 @@ struct Trained {
 // Called after every iteration with its number and the validation cost; false stops the start.
 using Report = std::function<bool(int iteration, double cost)>;
 
+// A form without orders.
 Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
               core::Random& random, const Report& report);
 
-// The cost of a member on the validation rows of a division.
-double validation_cost(const Rows& rows, const Division& division, const Score& score, const sigma::Member& member);
+// [ALG1] a polynomial of every order from 0 to 10, each started from the last solution. The validation rows stop each
+// descent early; which order to take is the recipe's choice.
+std::vector<Trained> train_orders(const Rows& rows, const Division& division, const Score& score,
+                                  const TrainOptions& options, core::Random& random, const Report& report);
+
+// The paper's choice among them: the last order before one that does not lower the training cost.
+Trained last_useful_order(std::vector<Trained> orders);
 
 }  // namespace accrue::fitting
