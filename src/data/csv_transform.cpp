@@ -13,6 +13,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -134,7 +135,7 @@ private:
     const TransformPlan& plan_;
     const ComputeRows& compute_;
     const ReadOptions options_;
-    AtomicFile output_;
+    std::optional<AtomicFile> output_;
 
     std::atomic<bool> stopped_ = false;
     std::unique_ptr<CsvStream> stream_;  // of file_
@@ -154,7 +155,6 @@ CsvTransform::CsvTransform(const std::vector<std::string>& files, const std::str
       plan_(plan),
       compute_(compute),
       options_{.missing = Missing::keep, .header = plan.header},
-      output_(output),
       header_lines_(files.size(), 0) {
     stream_ = open(files.front());
     layout_ = stream_->layout();
@@ -175,12 +175,13 @@ CsvTransform::CsvTransform(const std::vector<std::string>& files, const std::str
         const bool read_once = files[i] == "-" || std::filesystem::is_other(status);
         if (!read_once) check_further(*open(files[i]));
     }
+    // Last, so that bad input leaves a place that is written directly alone.
+    output_.emplace(output);
+    check_not_output(*stream_);
 }
 
 std::unique_ptr<CsvStream> CsvTransform::open(const std::string& file) const {
-    auto stream = std::make_unique<CsvStream>(file, options_, stopped_);
-    check_not_output(*stream);
-    return stream;
+    return std::make_unique<CsvStream>(file, options_, stopped_);
 }
 
 void CsvTransform::check_first(const CsvStream& stream) const {
@@ -211,7 +212,7 @@ void CsvTransform::check_further(const CsvStream& stream) const {
 
 // A file that grows while it is read has no end.
 void CsvTransform::check_not_output(const CsvStream& stream) const {
-    core::require(!(output_.is_direct() && stream.is_regular() && stream.is_same_file(output_.descriptor())),
+    core::require(!(output_->is_direct() && stream.is_regular() && stream.is_same_file(output_->descriptor())),
                   "{} is also the output: name it with -o, or write to another file", display_name(stream.file()));
 }
 
@@ -229,7 +230,7 @@ std::string CsvTransform::header_line() const {
 // Text is read in one place, parsed and formatted in many, and written in one place again, in the order in which it was
 // read; what stops a block travels with it, so that the first bad place of the files is the one that is reported.
 void CsvTransform::run() {
-    output_.write(header_line());
+    output_->write(header_line());
 
     const auto threads = static_cast<std::size_t>(core::thread_count());
     const std::size_t most = threads + threads / 2 + 2;
@@ -258,7 +259,7 @@ void CsvTransform::run() {
                                      tbb::make_filter<Block*, Block*>(tbb::filter_mode::parallel, process_filter) &
                                      tbb::make_filter<Block*, void>(tbb::filter_mode::serial_in_order, write_filter));
     go_on_to(files_.size());
-    output_.commit();
+    output_->commit();
 }
 
 // False when all files are read.
@@ -282,6 +283,7 @@ bool CsvTransform::read_next(Block& block) {
         if (stream_ == nullptr) {
             stream_ = open(files_[file_]);
             check_further(*stream_);
+            check_not_output(*stream_);
             header_lines_[file_] = stream_->header_lines();
         }
         block.file = file_;
@@ -407,8 +409,8 @@ void CsvTransform::write(Block& block) {
     progress_.rows += block.lines.size();
     progress_.newlines += block.newlines;
     if (block.lines.empty()) return;
-    output_.write({block.output.data(), block.written});
-    output_.flush();
+    output_->write({block.output.data(), block.written});
+    output_->flush();
 }
 
 // The blocks of all files before this one are written.
