@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,10 @@
 namespace accrue::app {
 
 void add_evaluate(CLI::App& app);
+void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_show(CLI::App& app);
 
 // Writes the whole text to standard output at once, so that a failure leaves no part of a result there. Throws
 // MachineError when it cannot be written.
@@ -19,11 +23,37 @@ void print(std::string_view text);
 CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                             const std::string& description);
 
+// Text in lines of at most `width` characters where its words allow, all but the first indented.
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
+
 // An option whose values stand in one argument, separated by commas.
 template <typename T>
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<T>& values,
                       const std::string& description) {
     return command.add_option(name, values, description)->delimiter(',')->allow_extra_args(false);
+}
+
+// --threads: how many to use, all of them for 0.
+CLI::Option* add_threads(CLI::App& command, int& threads);
+
+// An option that takes one of a few words; the value it has now is the default.
+template <typename T>
+CLI::Option* add_choice(CLI::App& command, const std::string& name, T& value, const std::map<std::string, T>& choices,
+                        const std::string& description) {
+    std::string words;
+    std::string chosen;
+    for (const auto& [word, meaning] : choices) {
+        words += (words.empty() ? "" : ",") + word;
+        if (meaning == value) chosen = word;
+    }
+    const auto choose = [&value, choices, name, words](const std::string& word) {
+        const auto found = choices.find(word);
+        if (found == choices.end()) throw CLI::ValidationError(name, "'" + word + "' is none of {" + words + "}");
+        value = found->second;
+    };
+    return command.add_option_function<std::string>(name, choose, description)
+        ->type_name("{" + words + "}")
+        ->default_str(chosen);
 }
 
 }  // namespace accrue::app

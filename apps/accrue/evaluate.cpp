@@ -3,88 +3,86 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "accrue/table.hpp"
+#include "accrue/model.hpp"
 #include "accrue/threads.hpp"
 #include "accrue/verify.hpp"
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "lab_report.hpp"
+#include "rows.hpp"
 
 namespace accrue::app {
 
 namespace {
 
 struct Options {
-    std::vector<std::string> files;
-    std::string prediction, observation, error, weight, group;
+    RowOptions rows;
     std::vector<std::string> sigmas;
+    std::vector<std::string> models;
     std::vector<double> levels = {0.5, 0.9, 0.95};
-    Missing missing = Missing::refuse;
-    bool no_header = false;
     bool json = false;
     int threads = 0;
 };
 
-std::string title(const Options& options, const Table& table) {
-    const std::string where =
-        options.files.size() == 1 ? options.files[0] : fmt::format("{} files", options.files.size());
-    const std::string what = options.error.empty() ? fmt::format("error = {} - {}", options.observation, options.prediction)
-                                                   : fmt::format("error = {}", options.error);
-    const std::string dropped =
-        table.dropped() == 0 ? "" : fmt::format(" ({} dropped: a value was missing)", table.dropped());
-    return fmt::format("{} rows of {}{}; {}\n\n", table.rows(), where, dropped, what);
+nlohmann::ordered_json to_json(const Verification& forecast, std::size_t dropped) {
+    nlohmann::ordered_json figures = accrue::to_json(forecast);
+    nlohmann::ordered_json result;
+    for (auto& [key, value] : figures.items()) {
+        result[key] = std::move(value);
+        if (key == "rows") result["dropped"] = dropped;
+    }
+    return result;
+}
+
+// Figures of a model on the rows: its errors are those that its bias correction leaves.
+Verification verify_model(const Model& model, const RoleTable& rows, const RowOptions& roles,
+                          const VerifyOptions& verify_options) {
+    std::vector<std::span<const double>> inputs;
+    for (const std::string& input : model.inputs()) inputs.push_back(rows.table().numbers(input));
+    const Forecast forecast = model.forecast(inputs, rows.prediction());
+    if (!model.corrects_bias()) return verify(rows.errors(), forecast.sigma, rows.weights(), rows.groups(), verify_options);
+    const auto y = rows.table().numbers(roles.observation);
+    std::vector<double> errors(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) errors[i] = y[i] - forecast.mean[i];
+    return verify(errors, forecast.sigma, rows.weights(), rows.groups(), verify_options);
 }
 
 void run(const Options& options) {
-    std::vector<ColumnRequest> columns;
-    if (options.error.empty()) {
-        columns.push_back({options.prediction});
-        columns.push_back({options.observation});
-    } else {
-        columns.push_back({options.error});
-    }
-    for (const std::string& sigma : options.sigmas) columns.push_back({sigma, Kind::number, Rule::positive});
-    if (!options.weight.empty()) columns.push_back({options.weight, Kind::number, Rule::not_negative});
-    if (!options.group.empty()) columns.push_back({options.group, Kind::text});
     for (const double level : options.levels)
         core::require(level > 0 && level < 1, "--levels: {} is not between 0 and 1", level);
-
-    const Table table = read_table(options.files, columns, {options.missing, !options.no_header});
-    std::vector<double> differences;
-    std::span<const double> errors;
-    if (options.error.empty()) {
-        const auto mu = table.numbers(options.prediction);
-        const auto y = table.numbers(options.observation);
-        differences.resize(table.rows());
-        for (std::size_t i = 0; i < table.rows(); ++i) differences[i] = y[i] - mu[i];
-        errors = differences;
-    } else {
-        errors = table.numbers(options.error);
+    std::vector<Model> models;
+    std::vector<ColumnRequest> columns;
+    for (const std::string& sigma : options.sigmas) columns.push_back({sigma, Kind::number, Rule::positive});
+    for (const std::string& path : options.models) {
+        models.push_back(Model::load(path));
+        core::require(!models.back().corrects_bias() || options.rows.error.empty(),
+                      "{} corrects the prediction: give --prediction and --observation in place of --error", path);
+        for (const std::string& input : models.back().inputs()) columns.push_back({input});
     }
-    const auto weights = options.weight.empty() ? std::span<const double>{} : table.numbers(options.weight);
-    Grouping groups;
-    if (!options.group.empty()) groups = {table.text(options.group).codes, table.text(options.group).labels};
+    const RoleTable rows(options.rows, columns);
 
     VerifyOptions verify_options;
     verify_options.levels = options.levels;
     std::vector<Verification> forecasts;
     for (const std::string& sigma : options.sigmas) {
-        forecasts.push_back(verify(errors, table.numbers(sigma), weights, groups, verify_options));
+        forecasts.push_back(
+            verify(rows.errors(), rows.table().numbers(sigma), rows.weights(), rows.groups(), verify_options));
         forecasts.back().name = sigma;
     }
+    for (std::size_t m = 0; m < models.size(); ++m) {
+        forecasts.push_back(verify_model(models[m], rows, options.rows, verify_options));
+        forecasts.back().name = options.models[m];
+    }
     if (!options.json) {
-        print(title(options, table) + lab_report(forecasts, terminal_width()));
+        print(rows.title() + "\n\n" + lab_report(forecasts, terminal_width()));
         return;
     }
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Verification& forecast : forecasts) {
-        nlohmann::ordered_json json = to_json(forecast);
-        json["dropped"] = table.dropped();
-        list.push_back(std::move(json));
-    }
+    for (const Verification& forecast : forecasts) list.push_back(to_json(forecast, rows.table().dropped()));
     const nlohmann::ordered_json result =
         list.size() == 1 ? list[0] : nlohmann::ordered_json{{"forecasts", std::move(list)}};
-    print(result.dump(2) + "\n");
+    // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
+    print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -92,37 +90,26 @@ void run(const Options& options) {
 void add_evaluate(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("evaluate", "Score Gaussian forecasts: accuracy, calibration, a verdict");
-    command->add_option("FILE", options->files, "CSV files, pooled into one table; - is standard input")->required();
-    auto* prediction = command->add_option("--prediction", options->prediction, "Column of the predicted mean mu");
-    auto* observation = command->add_option("--observation", options->observation, "Column of the observation y");
-    prediction->needs(observation);
-    observation->needs(prediction);
-    command->add_option("--error", options->error, "Column of the error y - mu, in place of the two")
-        ->excludes(prediction)
-        ->excludes(observation);
+    add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input", false);
     add_repeatable(*command, "--sigma", options->sigmas,
                    "Column of the forecast's standard deviation; repeat it to compare forecasts of the same rows")
-        ->required();
-    command->add_option("--weight", options->weight, "Column of row weights; only their ratios matter");
-    command->add_option("--group", options->group,
-                        "Column of groups (station, storm, year; text or number): figures per group, and bands that "
-                        "resample groups instead of rows");
-    add_list(*command, "--levels", options->levels, "Central intervals to check")->default_str("0.5,0.9,0.95");
-    const std::map<std::string, Missing> policies = {{"refuse", Missing::refuse}, {"drop", Missing::drop}};
-    command
-        ->add_option("--missing", options->missing, "A row with a missing value: refuse the file, or drop the row and count it")
-        ->transform(CLI::CheckedTransformer(policies))
-        ->default_str("refuse");
-    command->add_flag("--no-header", options->no_header, "The files have no header: columns are called 1, 2, ...");
+        ->type_name("COLUMN");
+    add_repeatable(*command, "--model", options->models,
+                   "Model file whose forecast of these rows is scored, in place of a column or beside it; may be repeated")
+        ->type_name("FILE");
+    add_list(*command, "--levels", options->levels, "Central intervals to check")
+        ->type_name("P,P,...")
+        ->default_str("0.5,0.9,0.95");
     command->add_flag("--json", options->json, "Print one JSON object (docs/evaluate.md)");
-    command->add_option("--threads", options->threads, "Threads to use; 0 is all")->check(CLI::NonNegativeNumber);
+    add_threads(*command, options->threads);
     command->footer(
         "Examples:\n"
         "  accrue evaluate forecasts.csv --prediction mu --observation y --sigma sigma\n"
-        "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group station --json");
-    command->callback([options, command] {
-        if (options->error.empty() && options->prediction.empty())
-            throw CLI::RequiredError("--prediction with --observation, or --error");
+        "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group station --json\n"
+        "  accrue evaluate later.csv --prediction mu --observation y --model model.json");
+    command->callback([options] {
+        require_error_columns(options->rows);
+        if (options->sigmas.empty() && options->models.empty()) throw CLI::RequiredError("--sigma or --model");
         with_threads(options->threads, [&] { run(*options); });
     });
 }

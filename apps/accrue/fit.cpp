@@ -128,7 +128,7 @@ void add_fit(CLI::App& app) {
     add_list(*command, "--split", options->split, "Shares of rows for training and validation (paper recipe)")
         ->default_str("0.33,0.33");
     command->add_option("--seed", options->fit.seed, "Same seed, same model")->capture_default_str();
-    command->add_option("--threads", options->threads, "Threads to use; 0 is all")->check(CLI::NonNegativeNumber);
+    add_threads(*command, options->threads);
     command->add_option("-o,--output", options->output, "Model file to write")->required();
     command->add_flag("--json", options->json, "Print one JSON object in place of the report");
     command->add_flag("--quiet", options->quiet, "No progress");

@@ -40,13 +40,17 @@ void run(const Options& options) {
 void add_generate(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("generate", "Make an example archive: the paper's G, Y, W, 5D, or lorenz");
-    command->add_option("NAME", options->name,
-                        "G, Y, W (one input x) or 5D (x1..x5): the paper's toy data, with the true mean f and the true "
-                        "sigma; lorenz: forecasts of a chaotic system whose error nobody knows in closed form")
+    command
+        ->add_option("NAME", options->name,
+                     "G, Y, W (one input x) or 5D (x1..x5): the paper's toy data, with the true mean f and the true "
+                     "sigma; lorenz: forecasts of a chaotic system whose error nobody knows in closed form")
+        ->type_name("")
         ->required();
-    command->add_option("--rows", options->rows, "Number of rows")->capture_default_str();
-    command->add_option("--seed", options->seed, "Same seed, same rows")->capture_default_str();
-    command->add_option("-o,--output", options->output, "CSV file to write; - is standard output")->required();
+    command->add_option("--rows", options->rows, "Number of rows")->type_name("COUNT")->capture_default_str();
+    command->add_option("--seed", options->seed, "Same seed, same rows")->type_name("NUMBER")->capture_default_str();
+    command->add_option("-o,--output", options->output, "CSV file to write; - is standard output")
+        ->type_name("FILE")
+        ->required();
     command->footer("Example:\n  accrue generate lorenz --rows 20000 --seed 1 -o lorenz.csv");
     command->callback([options] { run(*options); });
 }

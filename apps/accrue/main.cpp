@@ -1,38 +1,75 @@
 // accrue: one program, a subcommand a job. Exit status: 0 done, 1 the machine failed, 2 bad usage or bad input,
-// 130 interrupted.
+// 130 interrupted (128 and the signal's number).
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <new>
+#include <sstream>
 
 #include "accrue/error.hpp"
 #include "accrue/version.hpp"
 #include "commands.hpp"
 #include "data/files.hpp"
+#include "data/messages.hpp"
 
 namespace {
 
 constexpr int kMachineFailed = 1;
 constexpr int kBadInput = 2;
-constexpr int kInterrupted = 130;
 
-extern "C" void stop_at_once(int) {
+// As a shell counts the signals that end a program.
+extern "C" void stop_at_once(int signal) {
     accrue::data::remove_temporary_files();
-    _exit(kInterrupted);
+    _exit(128 + signal);
 }
 
 void handle_signals() {
-    std::signal(SIGINT, stop_at_once);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        // What nohup, or a shell in the background, wants ignored stays ignored.
+        if (std::signal(signal, stop_at_once) == SIG_IGN) std::signal(signal, SIG_IGN);
     // Writing past a file-size limit or into a closed pipe is an error to report, not a reason to die silently.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
 }
 
+// One line, whatever a file or an argument put into the message.
 int fail(int status, const std::string& message) {
-    fmt::print(stderr, "accrue: {}\n", message);
+    fmt::print(stderr, "accrue: {}\n", accrue::data::printable(message, std::string::npos));
     return status;
+}
+
+// CLI11's help with wrapped descriptions, and without the lists of what excludes what.
+class HelpFormatter : public CLI::Formatter {
+public:
+    HelpFormatter() { column_width(kColumn); }
+    std::string make_option_opts(const CLI::Option* option) const override {
+        if (option->get_type_size() == 0) return "";
+        return fmt::format(" {}{}{}", option->get_type_name(), option->get_items_expected_max() > 1 ? " ..." : "",
+                           option->get_required() ? " (required)" : "");
+    }
+    std::string make_option_desc(const CLI::Option* option) const override {
+        const std::string standard =
+            option->get_default_str().empty() ? "" : fmt::format(" [{}]", option->get_default_str());
+        return accrue::app::wrap(option->get_description() + standard, kWidth - kColumn, 0);
+    }
+
+private:
+    static constexpr std::size_t kColumn = 30;
+    static constexpr std::size_t kWidth = 100;
+};
+
+// Runs the command; a request for help or the version is answered on standard output.
+void run(CLI::App& app, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& request) {
+        std::ostringstream answer;
+        app.exit(request, answer, answer);
+        accrue::app::print(answer.str());
+    }
 }
 
 }  // namespace
@@ -50,6 +87,31 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vec
     return command.add_option(name, values, description)->allow_extra_args(false);
 }
 
+CLI::Option* add_threads(CLI::App& command, int& threads) {
+    return command.add_option("--threads", threads, "Threads to use; 0 is all of them")
+        ->type_name("COUNT")
+        ->check(CLI::Validator(
+            [](std::string& text) { return text.starts_with('-') ? text + " is not a count" : std::string(); }, ""));
+}
+
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+    std::string lines;
+    std::size_t used = 0;  // of the last line
+    std::istringstream words{std::string(text)};
+    for (std::string word; words >> word;) {
+        if (used > 0 && used + 1 + word.size() > width) {
+            lines += '\n' + std::string(indent, ' ');
+            used = indent;
+        } else if (used > 0) {
+            lines += ' ';
+            ++used;
+        }
+        lines += word;
+        used += word.size();
+    }
+    return lines;
+}
+
 }  // namespace accrue::app
 
 int main(int argc, char** argv) {
@@ -58,15 +120,17 @@ int main(int argc, char** argv) {
                  "accrue"};
     app.set_version_flag("--version", std::string("accrue ") + accrue::kVersion);
     app.require_subcommand(1);
-    app.get_formatter()->column_width(34);
+    app.formatter(std::make_shared<HelpFormatter>());
     app.footer("'accrue COMMAND --help' explains a command and shows an example.");
     accrue::app::add_generate(app);
+    accrue::app::add_fit(app);
+    accrue::app::add_predict(app);
     accrue::app::add_evaluate(app);
+    accrue::app::add_show(app);
     try {
-        app.parse(argc, argv);
+        run(app, argc, argv);
         return 0;
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) return app.exit(error);
         const auto used = app.get_subcommands();
         const std::string command = used.empty() ? "accrue" : "accrue " + used.front()->get_name();
         return fail(kBadInput, fmt::format("{} ('{} --help' explains the options)", error.what(), command));

@@ -102,7 +102,7 @@ void add_predict(CLI::App& app) {
     add_list(*command, "--quantiles", options->quantiles, "Probabilities of quantiles to add, for example 0.05,0.5,0.95");
     add_list(*command, "--interval", options->intervals, "Levels of central intervals to add, for example 0.9");
     command->add_flag("--no-header", options->no_header, "CSV files have no header: columns are called 1, 2, ...");
-    command->add_option("--threads", options->threads, "Threads to use; 0 is all")->check(CLI::NonNegativeNumber);
+    add_threads(*command, options->threads);
     command->footer(
         "Every column is kept; mean, sigma, the quantiles and off_support are added. Examples:\n"
         "  accrue predict model.json new.csv --interval 0.9 -o out.csv\n"

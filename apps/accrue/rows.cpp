@@ -2,25 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "data/messages.hpp"
+
 namespace accrue::app {
 
 void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, bool with_time) {
-    command.add_option("FILE", options.files, files_help)->required();
-    auto* prediction = command.add_option("--prediction", options.prediction, "Column of the predicted mean mu");
-    auto* observation = command.add_option("--observation", options.observation, "Column of the observation y");
+    command.add_option("FILE", options.files, files_help)->type_name("")->required();
+    const auto column = [&](const char* name, std::string& value, const char* help) {
+        return command.add_option(name, value, help)->type_name("COLUMN");
+    };
+    auto* prediction = column("--prediction", options.prediction, "Column of the predicted mean mu");
+    auto* observation = column("--observation", options.observation, "Column of the observation y");
     prediction->needs(observation);
     observation->needs(prediction);
-    command.add_option("--error", options.error, "Column of the error y - mu, in place of the two")
+    column("--error", options.error, "Column of the error y - mu, in place of the two")
         ->excludes(prediction)
         ->excludes(observation);
-    command.add_option("--weight", options.weight, "Column of row weights; only their ratios matter");
-    command.add_option("--group", options.group,
-                       with_time ? "Column of groups (station, storm, year; text or number): folds never split a group"
-                                 : "Column of groups (station, storm, year; text or number): figures per group, and bands "
-                                   "that resample groups instead of rows");
+    column("--weight", options.weight, "Column of row weights; only their ratios matter");
+    column("--group", options.group,
+           with_time ? "Column of groups (station, storm, year; text or number): folds never split a group"
+                     : "Column of groups (station, storm, year; text or number): figures per group, and bands that "
+                       "resample groups instead of rows");
     if (with_time)
-        command.add_option("--time", options.time,
-                           "Column of times (number, ISO 8601 or CF time): folds are contiguous blocks of time");
+        column("--time", options.time,
+               "Column of times (number, ISO 8601 or CF time): folds are contiguous blocks of time");
     const std::map<std::string, Missing> policies = {{"refuse", Missing::refuse}, {"drop", Missing::drop}};
     add_choice(command, "--missing", options.missing, policies,
                "A row with a missing value: refuse the file, or drop the row and count it");
@@ -45,6 +54,10 @@ RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more)
     if (!options.group.empty()) columns.push_back({options.group, Kind::text});
     if (!options.time.empty()) columns.push_back({options.time, Kind::time});
     table_ = read_table(options.files, columns, options.read_options());
+    const auto w = weights();
+    core::require(w.empty() || std::any_of(w.begin(), w.end(), [](double weight) { return weight > 0; }),
+                  "{}, column '{}': every weight is 0; at least one must be positive",
+                  data::display_name(options.files.front()), data::printable(options.weight));
     if (!options.error.empty()) {
         errors_ = table_->numbers(options.error);
         return;
@@ -53,6 +66,9 @@ RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more)
     const auto y = table_->numbers(options.observation);
     differences_.resize(table_->rows());
     for (std::size_t i = 0; i < differences_.size(); ++i) differences_[i] = y[i] - mu[i];
+    for (std::size_t i = 0; i < differences_.size(); ++i)
+        core::require(std::isfinite(differences_[i]), "{} - {} is too large for a double: {} - {}",
+                      data::printable(options.observation), data::printable(options.prediction), y[i], mu[i]);
     errors_ = differences_;
 }
 
@@ -72,14 +88,15 @@ Grouping RoleTable::groups() const {
 }
 
 std::string RoleTable::title() const {
-    const std::string where =
-        options_.files.size() == 1 ? options_.files[0] : fmt::format("{} files", options_.files.size());
-    const std::string what = options_.error.empty()
-                                 ? fmt::format("error = {} - {}", options_.observation, options_.prediction)
-                                 : fmt::format("error = {}", options_.error);
+    const std::string where = options_.files.size() == 1 ? data::display_name(options_.files[0])
+                                                         : data::counted(options_.files.size(), "file");
+    const std::string what =
+        options_.error.empty()
+            ? fmt::format("error = {} - {}", data::printable(options_.observation), data::printable(options_.prediction))
+            : fmt::format("error = {}", data::printable(options_.error));
     const std::string dropped =
         table_->dropped() == 0 ? "" : fmt::format(" ({} dropped: a value was missing)", table_->dropped());
-    return fmt::format("{} rows of {}{}; {}", table_->rows(), where, dropped, what);
+    return fmt::format("{} of {}{}; {}", data::counted(table_->rows(), "row"), where, dropped, what);
 }
 
 }  // namespace accrue::app
