@@ -19,7 +19,7 @@ enum class Missing {
 
 enum class Kind {
     number,
-    time,  // a number, or ISO 8601 as seconds since 1970-01-01T00:00:00Z
+    time,  // a number, or ISO 8601 as seconds since 1970-01-01T00:00:00Z; not both in one column
     text   // kept as codes into a list of labels
 };
 
@@ -71,7 +71,8 @@ private:
 Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
                  const ReadOptions& options = {});
 
-// The columns of a file whose first values (of up to 1,000 rows) are numbers or missing, and not all missing.
+// The columns of a file whose first values (of up to 1,000 rows) are numbers or missing, and not all missing. Columns
+// without a name are left out: they are row numbers that some program wrote.
 std::vector<std::string> numeric_columns(const std::string& file, const ReadOptions& options = {});
 
 // The names in a file's header (or "1", "2", ... without one).
