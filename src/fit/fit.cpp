@@ -55,6 +55,10 @@ void check(const Archive& archive, const FitOptions& options) {
     if (!archive.weights.empty()) finite(archive.weights, archive.weight_name);
     core::require(archive.groups.codes.empty() || archive.groups.codes.size() == rows,
                   "there are {} group codes, but {} errors", archive.groups.codes.size(), rows);
+    for (std::size_t i = 0; i < archive.groups.codes.size(); ++i)
+        core::require(archive.groups.codes[i] < archive.groups.labels.size(),
+                      "row {} is of group {}, but there are {} group labels", i + 1, archive.groups.codes[i],
+                      archive.groups.labels.size());
     core::require(std::any_of(archive.errors.begin(), archive.errors.end(), [](double e) { return e != 0; }),
                   "all errors are zero: the predictions equal the observations, and there is no spread to learn");
     core::require(options.balance >= 0 && options.balance <= 1, "--balance is {}, but must be between 0 and 1",
@@ -75,7 +79,8 @@ Scaling standardisation(std::span<const double> values) {
     for (const double value : values) mean += value / largest / n;
     double square = 0;
     for (const double value : values) square += (value / largest - mean) * (value / largest - mean) / n;
-    return {mean * largest, std::sqrt(square) * largest};
+    // Not below the smallest normal number, where a scale would round to zero.
+    return {mean * largest, std::max(std::sqrt(square) * largest, std::numeric_limits<double>::min())};
 }
 
 double root_mean_square(std::span<const double> values, std::span<const double> weights) {
@@ -89,7 +94,7 @@ double root_mean_square(std::span<const double> values, std::span<const double> 
         total += weight;
     }
     core::require(square > 0 && largest > 0, "all errors that have weight are zero: there is no spread to learn");
-    return largest * std::sqrt(square / total);
+    return std::max(largest * std::sqrt(square / total), std::numeric_limits<double>::min());
 }
 
 // Rows put into the order of their folds, so that a fold is one stretch.
@@ -466,6 +471,9 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
 // One random division into training, validation and test rows; the best start by validation cost.
 FitResult paper_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     const std::size_t rows = archive.errors.size();
+    for (const double s : {options.training_share, options.validation_share})
+        core::require(s > 0 && s < 1, "the shares of training and validation rows are {} and {}, but must be between 0 and 1",
+                      options.training_share, options.validation_share);
     const auto share = [&](double s) { return static_cast<std::size_t>(std::lround(s * static_cast<double>(rows))); };
     const std::size_t training = share(options.training_share);
     const std::size_t validation = share(options.validation_share);

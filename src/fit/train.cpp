@@ -1,6 +1,7 @@
 #include "fit/train.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -56,13 +57,22 @@ double log_spread(const Rows& rows, const Division& d) {
     return std::clamp(std::isfinite(spread) ? spread : 0.0, sigma::kLowestLogSigma / 2, sigma::kHighestLogSigma / 2);
 }
 
-// Ten significant digits: the file stays small and holds exactly what was verified.
+// Ten significant digits: the file stays small and holds exactly what was verified. A whole number over a power of ten up to
+// 10^22 is the double nearest to that decimal, so it is also printed with so few digits.
 void shorten(std::vector<double>& parameters) {
+    constexpr int kDigits = 10;
+    constexpr int kLargestExact = 22;
+    static const std::array<double, kLargestExact + 1> tens = [] {
+        std::array<double, kLargestExact + 1> powers{1};
+        for (std::size_t k = 1; k < powers.size(); ++k) powers[k] = 10 * powers[k - 1];
+        return powers;
+    }();
     for (double& value : parameters) {
         if (value == 0 || !std::isfinite(value)) continue;
-        char text[32];
-        std::snprintf(text, sizeof text, "%.10g", value);
-        value = std::strtod(text, nullptr);
+        const int decimals = kDigits - 1 - static_cast<int>(std::floor(std::log10(std::fabs(value))));
+        if (decimals < 0) continue;  // parameters are never that large
+        const double ten = tens[static_cast<std::size_t>(std::min(decimals, kLargestExact))];
+        value = std::nearbyint(value * ten) / ten;
     }
 }
 
