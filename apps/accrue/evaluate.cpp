@@ -40,7 +40,8 @@ Verification verify_model(const Model& model, const RoleTable& rows, const RowOp
     std::vector<std::span<const double>> inputs;
     for (const std::string& input : model.inputs()) inputs.push_back(rows.table().numbers(input));
     const Forecast forecast = model.forecast(inputs, rows.prediction());
-    if (!model.corrects_bias()) return verify(rows.errors(), forecast.sigma, rows.weights(), rows.groups(), verify_options);
+    if (!model.corrects_bias())
+        return verify(rows.errors(), forecast.sigma, rows.weights(), rows.groups(), verify_options);
     const auto y = rows.table().numbers(roles.observation);
     std::vector<double> errors(y.size());
     for (std::size_t i = 0; i < y.size(); ++i) errors[i] = y[i] - forecast.mean[i];
@@ -90,12 +91,14 @@ void run(const Options& options) {
 void add_evaluate(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("evaluate", "Score Gaussian forecasts: accuracy, calibration, a verdict");
-    add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input", false);
+    add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input",
+                    false);
     add_repeatable(*command, "--sigma", options->sigmas,
                    "Column of the forecast's standard deviation; repeat it to compare forecasts of the same rows")
         ->type_name("COLUMN");
-    add_repeatable(*command, "--model", options->models,
-                   "Model file whose forecast of these rows is scored, in place of a column or beside it; may be repeated")
+    add_repeatable(
+        *command, "--model", options->models,
+        "Model file whose forecast of these rows is scored, in place of a column or beside it; may be repeated")
         ->type_name("FILE");
     add_list(*command, "--levels", options->levels, "Central intervals to check")
         ->type_name("P,P,...")
@@ -103,6 +106,10 @@ void add_evaluate(CLI::App& app) {
     command->add_flag("--json", options->json, "Print one JSON object (docs/evaluate.md)");
     add_threads(*command, options->threads);
     command->footer(
+        "Prints the CRPS (accuracy), the calibration error beside its floor (what a calibrated forecast of\n"
+        "as many rows would show by chance), coverage of central intervals, and a verdict in words.\n"
+        "docs/evaluate.md explains every figure.\n"
+        "\n"
         "Examples:\n"
         "  accrue evaluate forecasts.csv --prediction mu --observation y --sigma sigma\n"
         "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group station --json\n"

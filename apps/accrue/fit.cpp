@@ -48,10 +48,11 @@ void run(Options& options) {
     data::AtomicFile file(options.output);  // before the work: a bad place is known at once
     std::vector<ColumnRequest> columns;
     for (const std::string& input : options.inputs) {
-        core::require(std::count(options.inputs.begin(), options.inputs.end(), input) == 1,
-                      "--inputs names '{}' twice", input);
+        core::require(std::count(options.inputs.begin(), options.inputs.end(), input) == 1, "--inputs names '{}' twice",
+                      input);
         core::require(input != options.rows.observation && input != options.rows.error,
-                      "--inputs names '{}', which is what the errors are made of: it is not known when predicting", input);
+                      "--inputs names '{}', which is what the errors are made of: it is not known when predicting",
+                      input);
         columns.push_back({input});
     }
     const RoleTable rows(options.rows, columns);
@@ -91,9 +92,10 @@ void run(Options& options) {
     if (options.output == "-") return;
     std::size_t kept = 0;
     for (const StartOutcome& start : result.starts) kept += start.kept ? 1 : 0;
-    std::string text = fmt::format("{}\n{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title(), options.fit.form,
-                                   options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")),
-                                   options.fit.recipe, kept, result.starts.size());
+    std::string text =
+        fmt::format("{}\n{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title(), options.fit.form,
+                    options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")),
+                    options.fit.recipe, kept, result.starts.size());
     text += lab_report(std::span(&result.verification, 1), terminal_width(), &result.verdict);
     text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,
                         options.output);
@@ -105,10 +107,12 @@ void run(Options& options) {
 void add_fit(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("fit", "Learn sigma(x) from an archive; verify it; write a model file");
-    add_row_options(*command, options->rows, "Archives (CSV or NetCDF), pooled into one table; - is standard input", true);
+    add_row_options(*command, options->rows, "Archives (CSV or NetCDF), pooled into one table; - is standard input",
+                    true);
     add_list(*command, "--inputs", options->inputs,
              "Columns that sigma may depend on; left out: every numeric column that has no other role, or the "
-             "prediction itself when there is none");
+             "prediction itself when there is none")
+        ->type_name("COLUMN,...");
     const auto words = [](std::initializer_list<const char*> list) {
         std::map<std::string, std::string> choices;
         for (const char* word : list) choices[word] = word;
@@ -118,28 +122,49 @@ void add_fit(CLI::App& app) {
                "Shape of sigma(x); a polynomial takes one input");
     add_choice(*command, "--recipe", options->fit.recipe, words({"default", "paper"}),
                "default: folds, every row is used and every row is held out once; paper: one random split");
-    add_choice(*command, "--score", options->fit.score, words({"ar", "crps", "nlpd"}), "Cost to minimise");
+    add_choice(*command, "--score", options->fit.score, words({"ar", "crps", "nlpd"}),
+               "Cost to minimise: accuracy and reliability together, or one score alone");
     command->add_option("--balance", options->fit.balance, "ar: weight of accuracy against reliability, 0 to 1")
+        ->type_name("NUMBER")
         ->capture_default_str();
     add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
                "Correct the prediction by a constant, or linearly in the inputs and the prediction");
-    command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")->capture_default_str();
-    command->add_option("--starts", options->fit.starts, "Random starts a fold; 0: 3, or 5 for the paper's recipe");
-    add_list(*command, "--split", options->split, "Shares of rows for training and validation (paper recipe)")
+    command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")
+        ->type_name("COUNT")
+        ->capture_default_str();
+    command->add_option("--starts", options->fit.starts, "Random starts a fold; 0: 3, or 5 for the paper's recipe")
+        ->type_name("COUNT");
+    add_list(*command, "--split", options->split,
+             "Shares of rows for training and validation (paper recipe); the rest is the test set")
+        ->type_name("SHARE,SHARE")
         ->default_str("0.33,0.33");
-    command->add_option("--seed", options->fit.seed, "Same seed, same model")->capture_default_str();
+    command->add_option("--seed", options->fit.seed, "Same seed, same model")
+        ->type_name("NUMBER")
+        ->capture_default_str();
     add_threads(*command, options->threads);
-    command->add_option("-o,--output", options->output, "Model file to write")->required();
+    command->add_option("-o,--output", options->output, "Model file to write; - is standard output")
+        ->type_name("FILE")
+        ->required();
     command->add_flag("--json", options->json, "Print one JSON object in place of the report");
     command->add_flag("--quiet", options->quiet, "No progress");
     command->footer(
+        "Learns how large the errors y - mu are, as a function of the inputs, so that a prediction mu\n"
+        "becomes the normal distribution N(mu, sigma(x)^2). The report is honest: each row is scored by a\n"
+        "model that never saw it (or, in the paper's recipe, on the test set). The model file is the same,\n"
+        "byte for byte, for any number of threads.\n"
+        "\n"
+        "Rows that belong together (one storm, one start of a simulation) must not be split between folds:\n"
+        "name what they share with --group. If the future has to be forecast from the past, name the time\n"
+        "with --time. Where the verdict says 'biased', try --bias.\n"
+        "\n"
         "Examples:\n"
         "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y -o model.json\n"
         "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json");
     command->callback([options] {
         require_error_columns(options->rows);
         if (!options->split.empty()) {
-            if (options->split.size() != 2) throw CLI::ValidationError("--split", "takes two shares, such as 0.56,0.14");
+            if (options->split.size() != 2)
+                throw CLI::ValidationError("--split", "takes two shares, such as 0.56,0.14");
             options->fit.training_share = options->split[0];
             options->fit.validation_share = options->split[1];
         }

@@ -51,7 +51,14 @@ void add_generate(CLI::App& app) {
     command->add_option("-o,--output", options->output, "CSV file to write; - is standard output")
         ->type_name("FILE")
         ->required();
-    command->footer("Example:\n  accrue generate lorenz --rows 20000 --seed 1 -o lorenz.csv");
+    command->footer(
+        "G, Y, W and 5D have the columns x (or x1..x5), f, true_sigma and y. lorenz has start_time,\n"
+        "lead_time, site, the start values at the site and its neighbours, prediction and observation. The\n"
+        "rows depend on nothing but NAME, --rows and --seed: they are the same on every machine.\n"
+        "\n"
+        "Examples:\n"
+        "  accrue generate lorenz --rows 20000 --seed 1 -o lorenz.csv\n"
+        "  accrue generate G --rows 100 -o - | head");
     command->callback([options] { run(*options); });
 }
 

@@ -47,7 +47,9 @@ public:
     HelpFormatter() { column_width(kColumn); }
     std::string make_option_opts(const CLI::Option* option) const override {
         if (option->get_type_size() == 0) return "";
-        return fmt::format(" {}{}{}", option->get_type_name(), option->get_items_expected_max() > 1 ? " ..." : "",
+        const std::string type = option->get_type_name();
+        return fmt::format("{}{}{}{}", type.empty() ? "" : " ", type,
+                           option->get_items_expected_max() > 1 && !type.ends_with("...") ? " ..." : "",
                            option->get_required() ? " (required)" : "");
     }
     std::string make_option_desc(const CLI::Option* option) const override {
@@ -121,7 +123,22 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("accrue ") + accrue::kVersion);
     app.require_subcommand(1);
     app.formatter(std::make_shared<HelpFormatter>());
-    app.footer("'accrue COMMAND --help' explains a command and shows an example.");
+    app.footer(
+        "An archive of predictions and observations goes in, a model file comes out of 'fit', and 'predict'\n"
+        "adds error bars to new predictions with it. 'evaluate' tells whether error bars, of whatever\n"
+        "origin, can be believed.\n"
+        "\n"
+        "Example, from nothing to error bars:\n"
+        "  accrue generate lorenz -o archive.csv\n"
+        "  accrue fit archive.csv --inputs lead_time,start --prediction prediction \\\n"
+        "      --observation observation --group start_time -o model.json\n"
+        "  accrue predict model.json archive.csv --interval 0.9 -o error_bars.csv\n"
+        "\n"
+        "Exit status: 0 done; 1 the machine failed (disk full, no memory); 2 bad usage, bad input or an\n"
+        "unreadable file, with one message on standard error that names the place and the rule; 130\n"
+        "interrupted. A file is written whole or not at all.\n"
+        "\n"
+        "'accrue COMMAND --help' explains a command and shows examples.");
     accrue::app::add_generate(app);
     accrue::app::add_fit(app);
     accrue::app::add_predict(app);

@@ -67,7 +67,8 @@ void run(const Options& options) {
         add(fmt::format("lower_{}", level), fmt::format("lower end of the central {} interval", level), -half, none);
         add(fmt::format("upper_{}", level), fmt::format("upper end of the central {} interval", level), half, none);
     }
-    data::AddedColumn off_support{"off_support", "1 where an input lies outside the range that the model was fitted on"};
+    data::AddedColumn off_support{"off_support",
+                                  "1 where an input lies outside the range that the model was fitted on"};
     off_support.flag = true;
     off_support.has_units_of_rows = false;
     plan.added.push_back(off_support);
@@ -93,18 +94,37 @@ void run(const Options& options) {
 void add_predict(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("predict", "Add sigma, quantiles and intervals to new rows");
-    command->add_option("MODEL", options->model, "Model file that 'accrue fit' wrote")->required();
-    command->add_option("FILE", options->files, "New rows, CSV or NetCDF; - is standard input")->required();
-    command->add_option("-o,--output", options->output, "File to write, in the format of the input; - is standard output")
+    command->add_option("MODEL", options->model, "Model file that 'accrue fit' wrote")->type_name("")->required();
+    command->add_option("FILE", options->files, "New rows, CSV or NetCDF; - is standard input")
+        ->type_name("")
         ->required();
-    command->add_option("--prediction", options->prediction,
-                        "Column of the prediction mu; left out: the column that the archive had");
-    add_list(*command, "--quantiles", options->quantiles, "Probabilities of quantiles to add, for example 0.05,0.5,0.95");
-    add_list(*command, "--interval", options->intervals, "Levels of central intervals to add, for example 0.9");
+    command
+        ->add_option("-o,--output", options->output, "File to write, in the format of the input; - is standard output")
+        ->type_name("FILE")
+        ->required();
+    command
+        ->add_option("--prediction", options->prediction,
+                     "Column of the prediction mu; left out: the column that the archive had")
+        ->type_name("COLUMN");
+    add_list(*command, "--quantiles", options->quantiles,
+             "Probabilities of quantiles to add, for example 0.05,0.5,0.95")
+        ->type_name("P,P,...");
+    add_list(*command, "--interval", options->intervals, "Levels of central intervals to add, for example 0.9")
+        ->type_name("P,P,...");
     command->add_flag("--no-header", options->no_header, "CSV files have no header: columns are called 1, 2, ...");
     add_threads(*command, options->threads);
     command->footer(
-        "Every column is kept; mean, sigma, the quantiles and off_support are added. Examples:\n"
+        "Every column is kept, and behind them are added:\n"
+        "  mean                  the prediction, after the model's bias correction if it has one\n"
+        "  sigma                 the standard deviation of the forecast\n"
+        "  q0.05, ...            a column for each of --quantiles\n"
+        "  lower_0.9, upper_0.9  two for each --interval\n"
+        "  off_support           1 where an input lies outside the range of the archive: take care there\n"
+        "A row with a missing input keeps its place, with empty results. A column of the same name is never\n"
+        "overwritten; the file is refused. Rows are streamed, so files may be larger than memory. In NetCDF\n"
+        "the quantiles are one variable.\n"
+        "\n"
+        "Examples:\n"
         "  accrue predict model.json new.csv --interval 0.9 -o out.csv\n"
         "  produce | accrue predict model.json - --quantiles 0.05,0.5,0.95 -o - | consume");
     command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });

@@ -12,9 +12,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string plain(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string plain(const Json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
 
-std::string number(const Json& value) { return value.is_number() ? fmt::format("{:.4g}", value.get<double>()) : "-"; }
+std::string number(const Json& value) {
+    return value.is_number() ? fmt::format("{:.4g}", value.get<double>()) : "-";
+}
 
 std::string description(const std::string& path, const Json& model) {
     std::string text = fmt::format("{}: accrue model, format {}, written by accrue {}\n\n", path,
@@ -29,7 +33,8 @@ std::string description(const std::string& path, const Json& model) {
         text += fmt::format("  {:<24}{:>12}{:>12}{:>12}{:>12}\n", plain(input["name"]), number(input["lowest"]),
                             number(input["highest"]), number(input["centre"]), number(input["scale"]));
     text += "\nConfiguration\n";
-    for (const auto& [key, value] : model["configuration"].items()) text += fmt::format("  {:<18}{}\n", key, plain(value));
+    for (const auto& [key, value] : model["configuration"].items())
+        text += fmt::format("  {:<18}{}\n", key, plain(value));
     text += fmt::format("\nSigma: {} members, {}; bias correction: {}\n", model["sigma"]["members"].size(),
                         plain(model["sigma"]["combination"]), plain(model["bias"]["kind"]));
     text += "\nStarts\n   fold  start  iterations     cost    skill  outcome\n";
@@ -40,10 +45,12 @@ std::string description(const std::string& path, const Json& model) {
                             start["kept"].get<bool>() ? "" : "; dropped: " + plain(start["dropped_because"]));
     const Json& v = model["verification"];
     text += fmt::format("\nVerification, {}, {} rows\n", plain(v["kind"]), v["rows"].dump());
-    text += fmt::format("  CRPS {}, skill over a constant sigma {}%\n", number(v["crps"]),
-                        v["crps_skill"].is_number() ? fmt::format("{:+.2f}", 100 * v["crps_skill"].get<double>()) : "-");
-    text += fmt::format("  calibration error {}%, floor {}%; mean of z {}, sd of z {}\n", number(v["calibration_error_percent"]),
-                        number(v["calibration_floor_percent"]), number(v["mean_z"]), number(v["sd_z"]));
+    text +=
+        fmt::format("  CRPS {}, skill over a constant sigma {}%\n", number(v["crps"]),
+                    v["crps_skill"].is_number() ? fmt::format("{:+.2f}", 100 * v["crps_skill"].get<double>()) : "-");
+    text += fmt::format("  calibration error {}%, floor {}%; mean of z {}, sd of z {}\n",
+                        number(v["calibration_error_percent"]), number(v["calibration_floor_percent"]),
+                        number(v["mean_z"]), number(v["sd_z"]));
     text += fmt::format("  {}\n", plain(v["verdict"]["summary"]));
     for (const Json& remark : v["verdict"]["remarks"]) text += fmt::format("  {}\n", plain(remark));
     return text;
@@ -58,9 +65,16 @@ void add_show(CLI::App& app) {
     };
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("show", "Say what is in a model file");
-    command->add_option("MODEL", options->model, "Model file")->required();
+    command->add_option("MODEL", options->model, "Model file")->type_name("")->required();
     command->add_flag("--json", options->json, "Print the content as JSON (docs/model-file.md)");
-    command->footer("Example:\n  accrue show model.json");
+    command->footer(
+        "Columns and their roles, the range of each input, the configuration, what became of every start,\n"
+        "and the figures of the fit's own verification. Like every command that reads a model, it refuses a\n"
+        "file that was edited or damaged.\n"
+        "\n"
+        "Examples:\n"
+        "  accrue show model.json\n"
+        "  accrue show model.json --json | jq .verification.crps");
     command->callback([options] {
         const Model model = Model::load(options->model);
         print(options->json ? model.json().dump(2) + "\n" : description(options->model, model.json()));
