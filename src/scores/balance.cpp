@@ -9,24 +9,25 @@
 #include "core/parallel.hpp"
 #include "scores/checks.hpp"
 #include "scores/gauss.hpp"
+#include "scores/weights.hpp"
 
 namespace accrue {
 
 namespace {
 
-constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kBlock = scores::kLongestBlock;
 // erf(sqrt(log 4)/2): crps of a row over |e| at that row's best sigma.
-constexpr double kCrpsMinimumFactor = 0.59501625846785424;
+constexpr double kCrpsMinimumFactor = 0.59490403356697518;
 
-// The sum of term(i)*weight over rows, in order.
+// The sum of term(value)*weight over rows, in order.
 template <typename Term>
-double weighted_sum(std::size_t n, std::span<const double> weights, Term term) {
-    const double* w = weights.data();
-    const bool weighted = !weights.empty();
-    return core::sum_blocks<double>(n, kBlock, [=](std::size_t begin, std::size_t end) {
+double weighted_sum(std::span<const double> values, std::span<const double> weights, Term term) {
+    return core::sum_blocks<double>(values.size(), kBlock, [&](std::size_t begin, std::size_t end) {
+        const double* __restrict v = values.data() + begin;
+        const double* __restrict w = scores::weights_from(weights, begin);
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
-        for (std::size_t i = begin; i < end; ++i) sum += (weighted ? w[i] : 1.0) * term(i);
+        for (std::size_t i = 0; i < end - begin; ++i) sum += w[i] * term(v[i]);
         return sum;
     });
 }
@@ -44,25 +45,27 @@ struct GaussSums {
     }
 };
 
-GaussSums gauss_sums(std::span<const double> errors, std::span<const double> weights, double scale) {
-    const double* e = errors.data();
-    const double* w = weights.data();
-    const bool weighted = !weights.empty();
-    return core::sum_blocks<GaussSums>(errors.size(), kBlock, [=](std::size_t begin, std::size_t end) {
-        double gauss = 0;
-        double squares = 0;
-        double fourths = 0;
+GaussSums gauss_sums_of_block(std::size_t rows, const double* __restrict e, const double* __restrict w, double scale) {
+    double gauss = 0;
+    double squares = 0;
+    double fourths = 0;
 #pragma omp simd reduction(+ : gauss, squares, fourths)
-        for (std::size_t i = begin; i < end; ++i) {
-            const double t = e[i] * scale;
-            const double g = (weighted ? w[i] : 1.0) * scores::erf_gauss(t).gauss;
-            // Where t^4 could overflow, g is 0 and so is the product.
-            const double square = std::min(t * t, 1e100);
-            gauss += g;
-            squares += square * g;
-            fourths += square * square * g;
-        }
-        return GaussSums{gauss, squares, fourths};
+    for (std::size_t i = 0; i < rows; ++i) {
+        const double t = e[i] * scale;
+        const double g = w[i] * scores::erf_gauss(t).gauss;
+        // Beyond the bound g is 0, and so are the products.
+        constexpr double kBound = 1e100;
+        const double square = t * t < kBound ? t * t : kBound;
+        gauss += g;
+        squares += square * g;
+        fourths += square * square * g;
+    }
+    return {gauss, squares, fourths};
+}
+
+GaussSums gauss_sums(std::span<const double> errors, std::span<const double> weights, double scale) {
+    return core::sum_blocks<GaussSums>(errors.size(), kBlock, [&](std::size_t begin, std::size_t end) {
+        return gauss_sums_of_block(end - begin, &errors[begin], scores::weights_from(weights, begin), scale);
     });
 }
 
@@ -98,9 +101,8 @@ double effective_rows(std::size_t rows, std::span<const double> weights) {
     scores::require_rows(rows);
     const double total = scores::total_weight(rows, weights);
     if (weights.empty()) return total;
-    const double* w = weights.data();
     // Relative to the total, so that the squares of tiny or huge weights stay in range.
-    const double squares = weighted_sum(rows, {}, [=](std::size_t i) { return (w[i] / total) * (w[i] / total); });
+    const double squares = weighted_sum(weights, {}, [=](double w) { return (w / total) * (w / total); });
     return std::max(1.0, 1 / squares);
 }
 
@@ -115,9 +117,7 @@ double reliability_minimum(double rows) {
 double crps_minimum(std::span<const double> errors, std::span<const double> weights) {
     scores::require_rows(errors.size());
     const double total = scores::total_weight(errors.size(), weights);
-    const double* e = errors.data();
-    return kCrpsMinimumFactor * weighted_sum(errors.size(), weights, [=](std::size_t i) { return std::fabs(e[i]); }) /
-           total;
+    return kCrpsMinimumFactor * weighted_sum(errors, weights, [](double e) { return std::fabs(e); }) / total;
 }
 
 double balanced_beta(std::span<const double> errors, std::span<const double> weights) {
@@ -129,15 +129,15 @@ double best_constant_sigma(std::span<const double> errors, std::span<const doubl
     const std::size_t n = errors.size();
     scores::require_rows(n);
     const double total = scores::total_weight(n, weights);
-    const double* e = errors.data();
-    const double zeros = weighted_sum(n, weights, [=](std::size_t i) { return e[i] == 0 ? 1.0 : 0.0; }) / total;
+    const double zeros = weighted_sum(errors, weights, [](double e) { return e == 0 ? 1.0 : 0.0; }) / total;
     if (zeros * scores::kRootTwoOverPi >= scores::kOneOverRootPi) return 0;
     // Work in units of the largest error: squares stay in range.
+    const double* e = errors.data();
     double largest = 0;
 #pragma omp simd reduction(max : largest)
-    for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, std::fabs(e[i]));
+    for (std::size_t i = 0; i < n; ++i) largest = largest < std::fabs(e[i]) ? std::fabs(e[i]) : largest;
     const double mean_square =
-        weighted_sum(n, weights, [=](std::size_t i) { return (e[i] / largest) * (e[i] / largest); }) / total;
+        weighted_sum(errors, weights, [=](double e) { return (e / largest) * (e / largest); }) / total;
     // The derivative of mean crps rises with sigma from (share of zeros)*sqrt(2/pi) - 1/sqrt(pi) < 0; its root in
     // log sigma by Halley steps inside a shrinking bracket. They triple the right digits, so that after a step of
     // kLastStep none is left to gain.

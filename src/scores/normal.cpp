@@ -38,8 +38,9 @@ struct Crps {
 
 struct Nlpd {
     static ValueAndSlope of(double error, double sigma) noexcept {
-        const double z = error / sigma;
-        return {std::log(sigma) + z * z / 2 + kHalfLogTwoPi, (1 - z) * (1 + z) / sigma};
+        const double z = std::fabs(error / sigma);
+        // Divided before it is squared: z^2 may overflow where the slope does not.
+        return {std::log(sigma) + z * z / 2 + kHalfLogTwoPi, (1 - z) / sigma * (1 + z)};
     }
 };
 
