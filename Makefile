@@ -12,7 +12,7 @@ build:  ## build the release; the command is then build/bin/accrue
 	cmake --preset release -DACCRUE_TESTS=OFF -DACCRUE_WERROR=$(WERROR)
 	cmake --build --preset release
 
-demo: build  ## make an example archive, score two forecasts of it, print them side by side
+demo: build  ## make an example archive, learn sigma from its early part, verify it on the later part
 	@scripts/demo
 
 test:  ## build everything and run all tests
