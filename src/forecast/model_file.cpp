@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <sys/stat.h>
 
@@ -53,7 +54,10 @@ Json test_vectors(const Model& model) {
     for (int row = 0; row < kTestVectors; ++row) {
         for (std::size_t k = 0; k < inputs.size(); ++k) {
             const sigma::Range range = c.input_ranges[k];
-            inputs[k].push_back(range.low + (range.high - range.low) * random.uniform(-0.1, 1.1));
+            // In halves, for a range may be wider than the largest number.
+            const double half = range.low / 2 + (range.high / 2 - range.low / 2) * random.uniform(-0.1, 1.1);
+            constexpr double kMost = std::numeric_limits<double>::max() / 2;
+            inputs[k].push_back(2 * std::clamp(half, -kMost, kMost));
         }
         prediction.push_back(c.prediction_scaling.centre + c.prediction_scaling.scale * random.normal());
     }
@@ -146,6 +150,13 @@ std::shared_ptr<const Model::Content> content_of(const Json& json) {
     c->error_scale = json.at("error_scale").get<double>();
     c->bias = {mean::bias_kind(json.at("bias").at("kind").get<std::string>()),
                json.at("bias").at("coefficients").get<std::vector<double>>()};
+    const std::size_t regressors = c->input_names.size() + (c->prediction_name.empty() ? 0 : 1);
+    const std::size_t coefficients = c->bias.kind == mean::BiasKind::none       ? 0
+                                     : c->bias.kind == mean::BiasKind::constant ? 1
+                                                                                : 1 + regressors;
+    core::require(c->bias.coefficients.size() == coefficients, "its bias correction has {} coefficients in place of {}",
+                  c->bias.coefficients.size(), coefficients);
+    core::require(c->error_scale > 0, "its error scale is not positive");
     const std::vector<sigma::Range> ranges = standardised_ranges(*c);
     for (const Json& member : json.at("sigma").at("members")) {
         auto parameters = member.at("parameters").get<std::vector<double>>();
@@ -168,8 +179,9 @@ Model checked(const std::string& text) {
     core::require(json.is_object() && json.value("format", "") == "accrue model", "it is not an accrue model");
     const Json& version = json.at("format_version");
     core::require(version.is_number_integer(), "its format version is not a number");
-    core::require(version.get<int>() <= kFormatVersion,
-                  "it has format version {}, this accrue reads up to {}; use a newer accrue", version.get<int>(), kFormatVersion);
+    core::require(version <= kFormatVersion, "it has format version {}, this accrue reads up to {}; use a newer accrue",
+                  version.dump(), kFormatVersion);
+    core::require(version >= 1, "it has format version {}, which never was", version.dump());
     const std::string sum = json.at("checksum").get<std::string>();
     json.erase("checksum");
     core::require(sum == checksum(json.dump()), "its checksum does not match: the file was edited or damaged");

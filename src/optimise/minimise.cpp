@@ -6,6 +6,7 @@
 #include <ceres/iteration_callback.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <mutex>
 
 namespace accrue::optimise {
@@ -97,7 +98,8 @@ Outcome minimise(const Function& function, std::vector<double> start, const Watc
     ceres::GradientProblemSolver::Summary summary;
     ceres::Solve(settings, problem, outcome.x.data(), &summary);
     outcome.value = summary.final_cost;
-    outcome.iterations = static_cast<int>(summary.iterations.size()) - 1;
+    // None at all where the start has no value.
+    outcome.iterations = std::max(static_cast<int>(summary.iterations.size()) - 1, 0);
     outcome.reason = reason_of(summary);
     return outcome;
 }
