@@ -137,7 +137,7 @@ double best_constant_sigma(std::span<const double> errors, std::span<const doubl
 #pragma omp simd reduction(max : largest)
     for (std::size_t i = 0; i < n; ++i) largest = largest < std::fabs(e[i]) ? std::fabs(e[i]) : largest;
     const double mean_square =
-        weighted_sum(errors, weights, [=](double e) { return (e / largest) * (e / largest); }) / total;
+        weighted_sum(errors, weights, [=](double error) { return (error / largest) * (error / largest); }) / total;
     // The derivative of mean crps rises with sigma from (share of zeros)*sqrt(2/pi) - 1/sqrt(pi) < 0; its root in
     // log sigma by Halley steps inside a shrinking bracket. They triple the right digits, so that after a step of
     // kLastStep none is left to gain.

@@ -11,26 +11,16 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "scores/gauss.hpp"
+#include "scores/weights.hpp"
 #include "verify/reliability_diagram.hpp"
 
 namespace accrue {
 
 namespace {
 
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kBlock = 1024;  // its buffers stay in the first-level cache
 
 using BlockBuffer = std::array<double, kBlock>;
-
-constexpr BlockBuffer kOnes = [] {
-    BlockBuffer ones{};
-    for (double& one : ones) one = 1;
-    return ones;
-}();
-
-// The weights from row `begin` of a block on.
-const double* weights_from(std::span<const double> weights, std::size_t begin) {
-    return weights.empty() ? kOnes.data() : weights.data() + begin;
-}
 
 // Weighted sums over rows that need only one look at each. z has its own mean in every block, so that its squares are
 // taken about a mean that is already near.
@@ -150,7 +140,7 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
     v.nlpd = mean_nlpd(errors, sigmas, weights);
 
     const auto moments = core::sum_blocks<Moments>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-        return moments_of_block(end - begin, &errors[begin], &sigmas[begin], weights_from(weights, begin));
+        return moments_of_block(end - begin, &errors[begin], &sigmas[begin], scores::weights_from(weights, begin));
     });
     const double total = moments.weight;
     v.mean_z = moments.mean_z;
@@ -162,7 +152,7 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
 
     v.constant_sigma = best_constant_sigma(errors, weights);
     const auto constant_crps = core::sum_blocks<double>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-        return crps_of_block(end - begin, &errors[begin], v.constant_sigma, weights_from(weights, begin));
+        return crps_of_block(end - begin, &errors[begin], v.constant_sigma, scores::weights_from(weights, begin));
     });
     v.crps_skill = constant_crps > 0 ? 1 - v.crps / (constant_crps / total) : std::numeric_limits<double>::quiet_NaN();
 
@@ -170,7 +160,8 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
         core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);
         const double quantile = std::numbers::sqrt2 * boost::math::erf_inv(level);
         const auto inside = core::sum_blocks<Inside>(n, kBlock, [&](std::size_t begin, std::size_t end) {
-            return inside_of_block(end - begin, &errors[begin], &sigmas[begin], weights_from(weights, begin), quantile);
+            return inside_of_block(end - begin, &errors[begin], &sigmas[begin], scores::weights_from(weights, begin),
+                                   quantile);
         });
         const double width = 2 * quantile * moments.sigma / total;
         v.coverage.push_back({level, inside.weight / total, width, width + 2 / (1 - level) * inside.outside / total});
