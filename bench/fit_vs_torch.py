@@ -119,7 +119,7 @@ def main():
                 x = torch.tensor(np.stack([table[i] for i in inputs], 1))
                 e = torch.tensor(table["y"] - table["f"])
                 scale = float(torch.sqrt(torch.mean(e * e)))
-                crps_min = 0.59501625846785424 * float(torch.mean(torch.abs(e))) / scale
+                crps_min = math.erf(math.sqrt(math.log(4)) / 2) * float(torch.mean(torch.abs(e))) / scale
                 beta = 0.3989 / (crps_min + 0.3989)
                 begin = time.perf_counter()
                 their_costs += torch_fit(x, e, beta, patience, seed)

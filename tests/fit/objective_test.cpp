@@ -1,0 +1,134 @@
+// The cost that a start minimises: value and gradient, with the hole of the held-out fold in the middle.
+#include "fit/objective.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "accrue/error.hpp"
+#include "support/gradient.hpp"
+#include "support/samples.hpp"
+#include "support/threads.hpp"
+
+namespace accrue::fitting {
+namespace {
+
+using Kind = Score::Kind;
+
+struct Problem {
+    Problem(const std::string& name, std::size_t count, std::uint64_t seed)
+        : rows(count), inputs(name == "polynomial" ? 1 : 2) {
+        core::Random random(seed);
+        for (std::size_t i = 0; i < rows * inputs; ++i) data.push_back(random.uniform(-1.7, 1.7));
+        for (std::size_t i = 0; i < rows; ++i) errors.push_back(1.1 * random.normal());
+        form = sigma::make_form(name, std::vector<sigma::Range>(inputs, {-1.7, 1.7}), 4);
+        parameters = form->start(random, 0.1);
+        for (double& p : parameters) p += 0.05 * random.normal();
+        weights = support::random_weights(rows, seed + 1);
+    }
+    sigma::Columns columns() const { return {data.data(), rows, inputs}; }
+
+    std::size_t rows;
+    std::size_t inputs;
+    std::vector<double> data;
+    std::vector<double> errors;
+    std::vector<double> weights;
+    std::shared_ptr<const sigma::Form> form;
+    std::vector<double> parameters;
+};
+
+TEST(Objective, GradientAgreesWithCentralDifferences) {
+    for (const std::string& name : sigma::form_names())
+        for (const Kind kind : {Kind::ar, Kind::crps, Kind::nlpd})
+            for (const bool weighted : {false, true})
+                for (const Slice slice : {Slice{0, 0, 40}, Slice{10, 25, 40}, Slice{0, 8, 40}, Slice{30, 40, 40}}) {
+                    SCOPED_TRACE(testing::Message()
+                                 << name << ", score " << static_cast<int>(kind) << (weighted ? ", weighted" : "")
+                                 << ", hole " << slice.hole_begin << ".." << slice.hole_end);
+                    const Problem p(name, 40, 140);
+                    Objective objective(*p.form, p.columns(), slice, p.errors,
+                                        weighted ? std::span<const double>(p.weights) : std::span<const double>{},
+                                        {kind, 0.4});
+                    std::vector<double> gradient(p.parameters.size());
+                    double cost = 0;
+                    ASSERT_TRUE(objective(p.parameters, cost, gradient));
+                    const auto value = [&](std::span<const double> x) {
+                        double own = 0;
+                        EXPECT_TRUE(objective(x, own, {}));
+                        return own;
+                    };
+                    EXPECT_EQ(value(p.parameters), cost) << "the cost depends on whether a gradient is asked for";
+                    // Steps of 1e-7 do not cross the kinks of the network and of the ranks; rounding is then 1e-9 of
+                    // the cost, against components of which the largest is some tenths.
+                    support::expect_gradient(value, gradient, p.parameters, 2e-5, {.relative = 1e-7, .least = 1});
+                }
+}
+
+TEST(Objective, IsTheScoreOfTheRowsOutsideTheHole) {
+    for (const std::string& name : sigma::form_names()) {
+        const Problem p(name, 9000, 141);  // three chunks of 4096, the hole across a border of two
+        const Slice slice{3000, 5200, 9000};
+        Objective objective(*p.form, p.columns(), slice, p.errors, p.weights, {Kind::ar, 0.3});
+        double cost = 0;
+        ASSERT_TRUE(objective(p.parameters, cost, {}));
+        std::vector<double> logs(9000);
+        p.form->log_sigma(p.parameters, p.columns(), 0, 9000, logs.data());
+        std::vector<double> errors, sigmas, weights;
+        for (std::size_t i = 0; i < 9000; ++i) {
+            if (i >= 3000 && i < 5200) continue;
+            errors.push_back(p.errors[i]);
+            weights.push_back(p.weights[i]);
+            sigmas.push_back(std::exp(logs[i]));
+        }
+        EXPECT_EQ(slice.size(), errors.size());
+        const double expected = accuracy_reliability(errors, sigmas, 0.3, weights).value;
+        EXPECT_NEAR(cost, expected, 1e-14) << name;  // another exp, right to 4e-16
+    }
+}
+
+TEST(Objective, BytesDoNotDependOnThreads) {
+    for (const std::string& name : sigma::form_names())
+        for (const Kind kind : {Kind::ar, Kind::crps, Kind::nlpd}) {
+            const Problem p(name, 20000, 142);
+            support::expect_same_for_any_threads([&] {
+                Objective objective(*p.form, p.columns(), {5000, 9000, 20000}, p.errors, {}, {kind, 0.4});
+                std::vector<double> gradient(p.parameters.size());
+                double cost = 0;
+                objective(p.parameters, cost, gradient);
+                gradient.push_back(cost);
+                return gradient;
+            });
+        }
+}
+
+TEST(Objective, BoundedRowsHaveNoSlope) {
+    const std::vector<double> data(10, 0.0);
+    const std::vector<double> errors(10, 1.0);
+    const auto form = sigma::make_form("constant", {});
+    for (const double log_sigma : {-20.0, 9.0, 1e9, -1e9}) {
+        Objective objective(*form, {data.data(), 10, 0}, {0, 0, 10}, errors, {}, {Kind::nlpd, 0});
+        std::vector<double> gradient = {7.0};
+        double cost = NAN;
+        ASSERT_TRUE(objective(std::vector<double>{log_sigma}, cost, gradient));
+        EXPECT_TRUE(std::isfinite(cost));
+        EXPECT_EQ(gradient[0], 0);
+    }
+}
+
+TEST(Objective, IsNotDefinedWhereAPolynomialIsNotPositive) {
+    const Problem p("polynomial", 40, 143);
+    Objective objective(*p.form, p.columns(), {0, 0, 40}, p.errors, {}, {Kind::ar, 0.4});
+    double cost = 0;
+    EXPECT_FALSE(objective(std::vector<double>{1, 2, 0, 0, 0}, cost, {}));
+    EXPECT_TRUE(objective(std::vector<double>{2, 1, 0, 0, 0}, cost, {}));
+}
+
+TEST(Objective, UnknownScoresAreRefused) {
+    EXPECT_EQ(score_kind("ar"), Kind::ar);
+    EXPECT_EQ(score_kind("crps"), Kind::crps);
+    EXPECT_EQ(score_kind("nlpd"), Kind::nlpd);
+    EXPECT_THROW(score_kind("mse"), InputError);
+}
+
+}  // namespace
+}  // namespace accrue::fitting

@@ -1,0 +1,275 @@
+// The model file refuses whatever is not exactly what a fit wrote.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "data/temporary_folder.hpp"
+#include "support/archives.hpp"
+
+namespace accrue {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using support::refusal;
+
+Model fitted(const std::string& form, const std::string& bias = "none", std::size_t rows = 60, std::size_t inputs = 1) {
+    support::Rows data = support::some_rows(rows, 230, inputs);
+    core::Random random(231);
+    for (std::size_t i = 0; i < rows; ++i) data.prediction.push_back(random.normal());
+    FitOptions options;
+    options.form = form;
+    options.bias = bias;
+    options.most_iterations = 20;
+    return fit(data.archive(), options).model;
+}
+
+const std::string& network_text() {
+    static const std::string text = fitted("network", "linear").text();
+    return text;
+}
+
+std::string refused(const std::string& text) {
+    return refusal([&] { Model::parse(text, "m.json"); });
+}
+
+// The text of an edited model with a checksum that is right: FNV-1a, 64 bits, over the compact text without it.
+std::string sealed(Json json) {
+    json.erase("checksum");
+    std::uint64_t sum = 0xcbf29ce484222325ULL;
+    for (const char c : json.dump()) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    json["checksum"] = fmt::format("{:016x}", sum);
+    return json.dump();
+}
+
+TEST(ModelFile, ReadsWhatItWrote) {
+    for (const char* form : {"network", "polynomial", "constant"})
+        for (const char* bias : {"none", "constant", "linear"}) {
+            const std::string text = fitted(form, bias).text();
+            EXPECT_EQ(Model::parse(text).text(), text) << form << ", " << bias;
+        }
+}
+
+TEST(ModelFile, BlanksDoNotMatter) {
+    const Json json = Json::parse(network_text());
+    EXPECT_EQ(Model::parse(json.dump()).text(), network_text());
+    EXPECT_EQ(Model::parse(json.dump(3)).text(), network_text());
+    EXPECT_EQ(Model::parse(sealed(json)).text(), network_text()) << "the checksum is not what the documentation says";
+}
+
+TEST(ModelFile, RefusesEveryEditOfANumber) {
+    const std::string& text = network_text();
+    core::Random random(232);
+    int edits = 0;
+    while (edits < 300) {
+        const std::size_t at = random.below(text.size());
+        if (text[at] < '0' || text[at] > '9') continue;
+        ++edits;
+        std::string edited = text;
+        edited[at] = static_cast<char>('0' + (text[at] - '0' + 1 + static_cast<int>(random.below(9))) % 10);
+        try {
+            // The 17th digit of a number may not change its value; then nothing was edited.
+            EXPECT_EQ(Model::parse(edited).text(), text) << "byte " << at << ": " << text.substr(at - 20, 40);
+        } catch (const InputError&) {
+        }
+    }
+}
+
+TEST(ModelFile, RefusesOtherEditsToo) {
+    const std::string& text = network_text();
+    core::Random random(233);
+    int accepted = 0;
+    for (int i = 0; i < 300; ++i) {
+        std::string edited = text;
+        const std::size_t at = random.below(text.size());
+        const char original = edited[at];
+        edited[at] = static_cast<char>(random.below(256));
+        if (edited[at] == original) continue;
+        try {
+            EXPECT_EQ(Model::parse(edited).text(), text) << "byte " << at;
+            ++accepted;
+        } catch (const InputError&) {
+        }
+    }
+    EXPECT_LT(accepted, 5);
+}
+
+TEST(ModelFile, RefusesWhatWasCutShort) {
+    const std::string& text = network_text();
+    core::Random random(234);
+    for (int i = 0; i < 50; ++i) {
+        const std::size_t length = random.below(text.size() - 2);  // without the last brace
+        EXPECT_NE(refused(text.substr(0, length)).find("m.json cannot be used as a model: "), std::string::npos)
+            << length;
+    }
+    EXPECT_EQ(refused(""), "m.json cannot be used as a model: it is not JSON, or cut short (at byte 1)");
+}
+
+TEST(ModelFile, RefusesLaterFormats) {
+    Json json = Json::parse(network_text());
+    json["format_version"] = 2;
+    EXPECT_EQ(
+        refused(sealed(json)),
+        "m.json cannot be used as a model: it has format version 2, this accrue reads up to 1; use a newer accrue");
+    // A later format may look quite different: the version is read first.
+    EXPECT_NE(refused(R"({"format": "accrue model", "format_version": 3})").find("use a newer accrue"),
+              std::string::npos);
+    for (const char* version : {"4294967297", "18446744073709551615", "99999999999999999999999"}) {
+        const std::string words =
+            refused(fmt::format(R"({{"format": "accrue model", "format_version": {}}})", version));
+        EXPECT_TRUE(words.find("newer accrue") != std::string::npos || words.find("not a number") != std::string::npos)
+            << words;
+    }
+    for (const char* version : {"0", "-1", "\"1\"", "null", "[1]", "1.0"}) {
+        const std::string text = fmt::format(R"({{"format": "accrue model", "format_version": {}}})", version);
+        EXPECT_NE(refused(text).find("format version"), std::string::npos) << refused(text);
+    }
+}
+
+TEST(ModelFile, RefusesWhatIsNoModel) {
+    for (const char* text :
+         {"x,y\n1,2\n", "null", "[]", "{}", "3", "\"accrue model\"", R"({"format": 3})",
+          R"({"format": "accrue model"})", "{\"format\": \"accrue model\"", "\xff\xfe", "{\"a\":1}{\"b\":2}"})
+        EXPECT_NE(refused(text).find("m.json cannot be used as a model: "), std::string::npos) << text;
+    EXPECT_NE(refused("{}").find("it is not an accrue model"), std::string::npos);
+    EXPECT_NE(refused("x,y\n1,2\n").find("it is not JSON"), std::string::npos);
+}
+
+TEST(ModelFile, RefusesEndlessNestingQuicklyAndInLittleMemory) {
+    const auto resident_kib = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    };
+    for (const char* piece : {"[", "{\"a\":"}) {
+        std::string text;
+        for (int i = 0; i < 1000000; ++i) text += piece;
+        const long before = resident_kib();
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_NE(refused(text).find("nested too deeply"), std::string::npos);
+        EXPECT_NE(refused("{\"format\": \"accrue model\", \"x\": " + text).find("nested too deeply"),
+                  std::string::npos);
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+        EXPECT_LT(resident_kib() - before, 32 << 10) << "the file has 5 MB at most; a copy of it is fine";
+    }
+}
+
+TEST(ModelFile, RefusesWrongCountsUnderARightChecksum) {
+    const Json good = Json::parse(network_text());
+    const auto edited = [&](const auto& edit) {
+        Json json = good;
+        edit(json);
+        return refused(sealed(json));
+    };
+    EXPECT_EQ(edited([](Json&) {}), "no refusal");
+    const std::string prefix = "m.json cannot be used as a model: ";
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["parameters"].push_back(0.5); }),
+              prefix + "a network has 622 parameters in place of 621");
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["parameters"].erase(0); }),
+              prefix + "a network has 620 parameters in place of 621");
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["parameters"] = Json::array(); }),
+              prefix + "a member has no parameters");
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"] = Json::array(); }), prefix + "it has no sigma model");
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["form"] = "spline"; }),
+              prefix + "there is no form 'spline'; known are constant, network, polynomial");
+    EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["form"] = "polynomial"; }),
+              prefix + "the order of a polynomial is at most 10; it is 620");
+    // Coefficients beyond the regressors would be read from nowhere.
+    EXPECT_EQ(edited([](Json& j) { j["bias"]["coefficients"].push_back(1.0); }),
+              prefix + "its bias correction has 4 coefficients in place of 3");
+    EXPECT_EQ(edited([](Json& j) { j["bias"]["kind"] = "none"; }),
+              prefix + "its bias correction has 3 coefficients in place of 0");
+    EXPECT_EQ(edited([](Json& j) { j["inputs"].push_back(j["inputs"][0]); }),
+              prefix + "its bias correction has 3 coefficients in place of 4");
+    EXPECT_EQ(edited([](Json& j) { j["test_vectors"].erase(0); }), prefix + "it has 11 test vectors in place of 12");
+    EXPECT_EQ(edited([](Json& j) { j["test_vectors"][0]["inputs"].push_back(1.0); }),
+              prefix + "the model has 1 inputs, but 2 were given");
+    EXPECT_EQ(edited([](Json& j) { j["inputs"][0]["scale"] = 0; }), prefix + "a scale is not positive");
+    EXPECT_EQ(edited([](Json& j) { j["error_scale"] = -1; }), prefix + "its error scale is not positive");
+}
+
+TEST(ModelFile, RefusesMissingAndMistypedEntries) {
+    const Json good = Json::parse(network_text());
+    for (const auto& [key, value] : good.items()) {
+        Json json = good;
+        json.erase(key);
+        EXPECT_NE(refused(key == "checksum" ? json.dump() : sealed(json)), "no refusal") << "without " << key;
+    }
+    for (const char* key : {"inputs", "prediction", "error_scale", "bias", "sigma", "test_vectors", "format_version"})
+        for (const Json& other : {Json(nullptr), Json("text"), Json(true), Json::array({1, 2}), Json::object()}) {
+            if (std::string(key) == "prediction" && other.is_null()) continue;  // a model without a prediction's name
+            Json json = good;
+            json[key] = other;
+            EXPECT_NE(refused(sealed(json)), "no refusal") << key << " as " << other.dump();
+        }
+    for (const Json& other : {Json(17), Json(nullptr), Json("0123456789abcdef")}) {
+        Json json = good;
+        json["checksum"] = other;
+        EXPECT_NE(refused(json.dump()), "no refusal");
+    }
+}
+
+TEST(ModelFile, RefusesTestVectorsThatItDoesNotReproduce) {
+    const Json good = Json::parse(network_text());
+    for (std::size_t row = 0; row < 12; ++row)
+        for (const char* key : {"sigma", "mean"}) {
+            Json json = good;
+            json["test_vectors"][row][key] = good["test_vectors"][row][key].get<double>() * (1 + 1e-10) + 1e-10;
+            EXPECT_NE(refused(sealed(json)).find("it does not reproduce its own test vectors"), std::string::npos);
+            json["test_vectors"][row][key] = nullptr;
+            EXPECT_NE(refused(sealed(json)), "no refusal");
+        }
+    Json json = good;
+    auto& weight = json["sigma"]["members"][0]["parameters"].back();  // an output bias: every sigma feels it
+    weight = weight.get<double>() + 1e-6;
+    EXPECT_NE(refused(sealed(json)).find("it does not reproduce its own test vectors"), std::string::npos);
+}
+
+TEST(ModelFile, HoldsNoTrainingRows) {
+    // Curves and figures do not grow with the rows: a constant's file is the same size but for the digits of its
+    // figures.
+    const auto size = [](std::size_t rows) { return fitted("constant", "none", rows).text().size(); };
+    EXPECT_NEAR(static_cast<double>(size(20000)), static_cast<double>(size(500)), 2000);
+    const support::Rows data = support::some_rows(60, 230);
+    const std::string text = fitted("network").text();
+    for (std::size_t i = 0; i < 60; ++i) {
+        EXPECT_EQ(text.find(Json(data.errors[i]).dump()), std::string::npos) << "the error of row " << i;
+        const double x = data.inputs[0][i];
+        const bool is_end = x == *std::min_element(data.inputs[0].begin(), data.inputs[0].end()) ||
+                            x == *std::max_element(data.inputs[0].begin(), data.inputs[0].end());
+        if (!is_end) {
+            EXPECT_EQ(text.find(Json(x).dump()), std::string::npos) << "the input of row " << i;
+        }
+    }
+}
+
+TEST(ModelFile, OfFiveInputsIsSmall) {
+    const support::Rows data = support::some_rows(300, 235, 5);
+    const std::string text = fit(data.archive()).model.text();
+    RecordProperty("bytes", std::to_string(text.size()));
+    EXPECT_LT(text.size(), 300'000U);
+}
+
+TEST(ModelFile, SavesAndLoads) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("model.json");
+    const Model model = Model::parse(network_text());
+    model.save(path);
+    EXPECT_EQ(Model::load(path).text(), network_text());
+    EXPECT_NE(refusal([&] { Model::load(path + ".none"); }).find("cannot read"), std::string::npos);
+    EXPECT_NE(refusal([&] { Model::load(folder.path("")); }).find("it is a directory"), std::string::npos);
+    EXPECT_THROW(model.save(folder.path("no/such/folder.json")), InputError);
+    // A sparse gigabyte: refused by its size, before it is read.
+    const std::string large = folder.path("large.json");
+    std::ofstream(large) << "{";
+    std::filesystem::resize_file(large, std::uintmax_t{1} << 30U);
+    EXPECT_NE(refusal([&] { Model::load(large); }).find("larger than any model"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace accrue
