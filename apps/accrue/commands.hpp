@@ -33,6 +33,9 @@ CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<T>
     return command.add_option(name, values, description)->delimiter(',')->allow_extra_args(false);
 }
 
+// Refuses negative numbers, which would become huge counts.
+CLI::Validator is_count();
+
 // --threads: how many to use, all of them for 0.
 CLI::Option* add_threads(CLI::App& command, int& threads);
 

@@ -39,7 +39,7 @@ Verification verify_model(const Model& model, const RoleTable& rows, const RowOp
                           const VerifyOptions& verify_options) {
     std::vector<std::span<const double>> inputs;
     for (const std::string& input : model.inputs()) inputs.push_back(rows.table().numbers(input));
-    const Forecast forecast = model.forecast(inputs, rows.prediction());
+    const Forecast forecast = forecast_rows(model, inputs, rows.prediction(), rows.table().rows());
     if (!model.corrects_bias())
         return verify(rows.errors(), forecast.sigma, rows.weights(), rows.groups(), verify_options);
     const auto y = rows.table().numbers(roles.observation);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,6 +12,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "data/files.hpp"
+#include "data/messages.hpp"
 #include "lab_report.hpp"
 #include "progress.hpp"
 #include "rows.hpp"
@@ -34,16 +36,34 @@ struct Options {
 std::vector<std::string> default_inputs(const RowOptions& rows) {
     const std::set<std::string> taken = {rows.prediction, rows.observation, rows.error,  rows.weight,
                                          rows.group,      rows.time,        "true_sigma"};
+    const std::string& file = rows.files[0];
+    std::error_code ignored;
+    core::require(file != "-" && !std::filesystem::is_other(std::filesystem::status(file, ignored)),
+                  "{} can be read only once, so its columns cannot be looked at first: name some with --inputs",
+                  data::display_name(file));
     std::vector<std::string> inputs;
-    for (const std::string& name : numeric_columns(rows.files[0], rows.read_options()))
+    for (const std::string& name : numeric_columns(file, rows.read_options()))
         if (taken.count(name) == 0) inputs.push_back(name);
     if (inputs.empty() && !rows.prediction.empty()) inputs.push_back(rows.prediction);
     core::require(!inputs.empty(), "{} has no numeric column that could be an input; name some with --inputs",
-                  rows.files[0]);
+                  data::display_name(file));
     return inputs;
 }
 
+// An archive took longer to make than the model.
+void require_other_file(const std::string& output, const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        core::require(
+            !std::filesystem::is_regular_file(file, ignored) || !std::filesystem::equivalent(file, output, ignored),
+            "{} is an archive to read: write the model to another file", data::display_name(output));
+    }
+}
+
 void run(Options& options) {
+    require_other_file(options.output, options.rows.files);
+    core::require(!(options.json && options.output == "-"),
+                  "-o - and --json both write to standard output: give the model a file");
     if (options.inputs.empty() && options.fit.form != "constant") options.inputs = default_inputs(options.rows);
     data::AtomicFile file(options.output);  // before the work: a bad place is known at once
     std::vector<ColumnRequest> columns;
@@ -86,7 +106,8 @@ void run(Options& options) {
         json["model"] = options.output;
         json["inputs"] = options.inputs;
         json["fit"] = result.model.json()["fit"];
-        print(json.dump(2) + "\n");
+        // A label that is not UTF-8 must not cost the figures.
+        print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
         return;
     }
     if (options.output == "-") return;
@@ -130,15 +151,18 @@ void add_fit(CLI::App& app) {
     add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
                "Correct the prediction by a constant, or linearly in the inputs and the prediction");
     command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")
+        ->check(is_count())
         ->type_name("COUNT")
         ->capture_default_str();
     command->add_option("--starts", options->fit.starts, "Random starts a fold; 0: 3, or 5 for the paper's recipe")
+        ->check(is_count())
         ->type_name("COUNT");
     add_list(*command, "--split", options->split,
              "Shares of rows for training and validation (paper recipe); the rest is the test set")
         ->type_name("SHARE,SHARE")
         ->default_str("0.33,0.33");
     command->add_option("--seed", options->fit.seed, "Same seed, same model")
+        ->check(is_count())
         ->type_name("NUMBER")
         ->capture_default_str();
     add_threads(*command, options->threads);

@@ -89,11 +89,14 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vec
     return command.add_option(name, values, description)->allow_extra_args(false);
 }
 
+CLI::Validator is_count() {
+    return {[](std::string& text) { return text.starts_with('-') ? text + " is not a count" : std::string(); }, ""};
+}
+
 CLI::Option* add_threads(CLI::App& command, int& threads) {
     return command.add_option("--threads", threads, "Threads to use; 0 is all of them")
         ->type_name("COUNT")
-        ->check(CLI::Validator(
-            [](std::string& text) { return text.starts_with('-') ? text + " is not a count" : std::string(); }, ""));
+        ->check(is_count());
 }
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "core/error.hpp"
 #include "data/transform.hpp"
+#include "rows.hpp"
 
 namespace accrue::app {
 
@@ -76,7 +77,7 @@ void run(const Options& options) {
     const std::size_t inputs = model.inputs().size();
     data::transform_rows(options.files, options.output, plan, [&](auto values, auto results) {
         const auto mu = prediction.empty() ? std::span<const double>{} : values[inputs];
-        const Forecast forecast = model.forecast(values.first(inputs), mu);
+        const Forecast forecast = forecast_rows(model, values.first(inputs), mu, results.front().size());
         std::size_t column = 0;
         if (!prediction.empty()) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
         std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[column++].begin());

@@ -99,4 +99,12 @@ std::string RoleTable::title() const {
     return fmt::format("{} of {}{}; {}", data::counted(table_->rows(), "row"), where, dropped, what);
 }
 
+Forecast forecast_rows(const Model& model, std::span<const std::span<const double>> inputs,
+                       std::span<const double> prediction, std::size_t rows) {
+    if (!inputs.empty() || !prediction.empty()) return model.forecast(inputs, prediction);
+    Forecast forecast = model.forecast(inputs, std::vector<double>(rows));
+    forecast.mean.clear();
+    return forecast;
+}
+
 }  // namespace accrue::app

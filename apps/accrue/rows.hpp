@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "accrue/model.hpp"
 #include "accrue/table.hpp"
 #include "accrue/verify.hpp"
 #include "commands.hpp"
@@ -49,5 +50,10 @@ private:
     std::vector<double> differences_;
     std::span<const double> errors_;
 };
+
+// The forecasts of so many rows, also where neither inputs nor a prediction tell their number: a constant fitted to
+// errors has none.
+Forecast forecast_rows(const Model& model, std::span<const std::span<const double>> inputs,
+                       std::span<const double> prediction, std::size_t rows);
 
 }  // namespace accrue::app
