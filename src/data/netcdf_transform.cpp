@@ -62,16 +62,23 @@ public:
         if (status != NC_NOERR) fail(status, errno);
     }
     void create(const std::string& path, int mode) {
-        const int status = netcdf().create(path.c_str(), mode, &id_);
+        errno = 0;
+        int id = -1;
+        const int status = netcdf().create(path.c_str(), mode, &id);
         if (status != NC_NOERR) fail(status, errno);
+        id_ = id;
     }
-    void open(const std::string& path) {
-        const int status = netcdf().open(path.c_str(), NC_WRITE, &id_);
-        core::require(
-            status != NC_ECANTWRITE,
-            "cannot add to a copy of this NetCDF-4 file, which the NetCDF library did not write; convert it with "
-            "nccopy first");
+    // Opens a copy of the file `original`.
+    void open(const std::string& path, const std::string& original) {
+        errno = 0;
+        int id = -1;
+        const int status = netcdf().open(path.c_str(), NC_WRITE, &id);
+        core::require(status != NC_ECANTWRITE,
+                      "{} was not written by the NetCDF library, and variables cannot be added to it; convert it with "
+                      "nccopy first",
+                      display_name(original));
         if (status != NC_NOERR) fail(status, errno);
+        id_ = id;
     }
     void close() {
         const int id = std::exchange(id_, -1);
@@ -215,7 +222,7 @@ void NetcdfTransform::run() {
         copy_bytes(file);
         // HDF5 crashes when a write fails, and again at exit; it cuts the file to its length when it closes it.
         file.reserve(hdf5_size());
-        writer_.open(file.hand_over());
+        writer_.open(file.hand_over(), input_.path());
         // Only files of the classic model know a mode for definitions.
         if (input_.format() == NC_FORMAT_NETCDF4_CLASSIC) writer_(netcdf().redef);
     } else {
@@ -289,10 +296,8 @@ void NetcdfTransform::copy_bytes(AtomicFile& file) const {
 void NetcdfTransform::copy_definitions() const {
     const NetcdfLibrary& nc = netcdf();
     const auto copy_attributes = [&](int variable) {
-        for (const std::string& name : input_.attribute_names(variable)) {
-            errno = 0;
+        for (const std::string& name : input_.attribute_names(variable))
             writer_([&](int id) { return nc.copy_att(input_.id(), variable, name.c_str(), id, variable); });
-        }
     };
     // Ids are counted in the order of definition, in both files.
     for (const auto& [id, dimension] : input_.dimensions()) {

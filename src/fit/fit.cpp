@@ -37,8 +37,24 @@ constexpr int kLongPatience = 30;
 // From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
 constexpr std::size_t kRowsToShareThreads = 200'000;
 constexpr std::size_t kMostGroupsInFile = 200;
+constexpr std::size_t kMostStarts = 1000;
+
+// The model file is JSON, which is UTF-8.
+void check_name(const std::string& name) {
+    try {
+        (void)Json(name).dump();
+    } catch (const Json::exception&) {
+        core::refuse("the column name '{}' is not UTF-8, which a model file needs: rename it", name);
+    }
+}
 
 void check(const Archive& archive, const FitOptions& options) {
+    for (const std::string& name : archive.input_names) check_name(name);
+    for (const std::string& name : {archive.prediction_name, archive.observation_name, archive.error_name,
+                                    archive.weight_name, archive.group_name, archive.time_name})
+        check_name(name);
+    core::require(options.starts <= kMostStarts, "there are {} starts, but at most {} are allowed", options.starts,
+                  kMostStarts);
     const std::size_t rows = archive.errors.size();
     core::require(rows > 0, "there are no rows to fit");
     core::require(archive.inputs.size() == archive.input_names.size(), "there are {} inputs, but {} names",
@@ -406,7 +422,8 @@ struct Fitting {
         figures.erase("name");
         if (figures["groups"].size() > kMostGroupsInFile) figures["groups"] = Json::array();
         figures["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
-        content->verification = std::move(figures);
+        // Group labels may hold any bytes: odd ones become U+FFFD.
+        content->verification = Json::parse(figures.dump(-1, ' ', false, Json::error_handler_t::replace));
         return result;
     }
 };

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <sys/stat.h>
 
 #include "accrue/model.hpp"
@@ -233,9 +232,17 @@ Model Model::load(const std::string& path) {
                   "{} cannot be used as a model: it is larger than any model ({} MB)", path, status.st_size >> 20U);
     std::ifstream file(path, std::ios::binary);
     if (!file) core::refuse("cannot read {}: {}", path, core::system_message(errno));
-    std::ostringstream text;
-    text << file.rdbuf();
-    return parse(text.str(), path);
+    // Devices and pipes do not say how much they hold.
+    std::string text;
+    constexpr std::size_t kPiece = std::size_t{1} << 20U;
+    while (file && text.size() <= kLargestFile) {
+        const std::size_t before = text.size();
+        text.resize(before + kPiece);
+        file.read(&text[before], kPiece);
+        text.resize(before + static_cast<std::size_t>(file.gcount()));
+    }
+    core::require(text.size() <= kLargestFile, "{} cannot be used as a model: it is larger than any model", path);
+    return parse(text, path);
 }
 
 }  // namespace accrue

@@ -17,11 +17,12 @@ constexpr double kBandLevel = 0.9;
 // More groups are pooled at random into this many: a bootstrap of the pools has the same spread.
 constexpr std::size_t kMostBootstrapGroups = 1000;
 
-// 90% of the empirical cdfs of n independent uniform numbers, at p: quantiles of the binomial distribution.
+// 90% of the empirical cdfs of n independent uniform numbers, at p: the least and the greatest count that are not
+// beyond the outer 5% of the binomial distribution.
 std::pair<double, double> binomial_band(double n, double p) {
     if (p <= 0 || p >= 1) return {p, p};
     using Policy = boost::math::policies::policy<
-        boost::math::policies::discrete_quantile<boost::math::policies::integer_round_outwards>>;
+        boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
     const boost::math::binomial_distribution<double, Policy> count(std::max(1.0, std::round(n)), p);
     const double tail = (1 - kBandLevel) / 2;
     const double trials = count.trials();

@@ -21,7 +21,8 @@ constexpr double kCalibrated = 2;    // times the floor
 constexpr double kNearly = 0.03;     // a calibration error that most uses can live with
 constexpr double kLeastBias = 0.05;  // in sigmas
 constexpr double kLeastSpread = 0.05;
-constexpr double kChance = 3;  // standard errors
+constexpr double kLeastLoss = 0.005;  // of CRPS against a constant sigma
+constexpr double kChance = 3;         // standard errors
 
 std::string percent(double share) {
     const double p = 100 * share;
@@ -41,9 +42,11 @@ double chance_of_mean(double n, double sd) {
 
 Verdict verdict(const Verification& v) {
     const double n = v.effective_rows;
-    const bool biased = std::fabs(v.mean_z) > std::max(kLeastBias, chance_of_mean(n, v.sd_z));
+    // An error too many sigmas large for a double: mean and spread of z say nothing else any more.
+    const bool beyond_measure = !std::isfinite(v.mean_z) || !std::isfinite(v.sd_z);
+    const bool biased = !beyond_measure && std::fabs(v.mean_z) > std::max(kLeastBias, chance_of_mean(n, v.sd_z));
     const double spread_noise = std::max(kLeastSpread, kChance / std::sqrt(2 * n));
-    const bool overconfident = v.sd_z > 1 + spread_noise;
+    const bool overconfident = !beyond_measure && v.sd_z > 1 + spread_noise;
     const bool underconfident = v.sd_z < 1 - spread_noise;
     const bool calibrated = v.calibration_error <= kCalibrated * v.calibration_floor;
     const bool nearly = v.calibration_error <= kNearly;
@@ -51,6 +54,10 @@ Verdict verdict(const Verification& v) {
     // What is wrong, in a word, and how it shows.
     std::vector<std::string> names;
     std::vector<std::string> signs;
+    if (beyond_measure) {
+        names.emplace_back("overconfident beyond measure");
+        signs.emplace_back("an error is too many sigmas large for a number");
+    }
     if (overconfident) {
         names.push_back(fmt::format("overconfident by about {:.0f}%", 100 * (v.sd_z - 1)));
         signs.push_back(fmt::format("errors are {:.2f} times as large as sigma says", v.sd_z));
@@ -88,7 +95,7 @@ Verdict verdict(const Verification& v) {
     if (n < kFewRows)
         result.remarks.push_back(fmt::format("Only {}: a calibration error below {} cannot be told from chance.", rows,
                                              percent(v.calibration_floor)));
-    if (v.crps_skill < 0)
+    if (v.crps_skill < -kLeastLoss)
         result.remarks.push_back(fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.",
                                              v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
     if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))

@@ -99,6 +99,7 @@ TEST(Parallel, RoomForPartsIsReusedAndItsOldContentIsIgnored) {
 }
 
 TEST(Parallel, WithThreadsLimitsTheThreadsInside) {
+    const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 3);
     int inside = 0;
     with_threads(1, [&] { inside = thread_count(); });
     EXPECT_EQ(inside, 1);

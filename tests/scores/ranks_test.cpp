@@ -140,10 +140,11 @@ TEST(Ranks, AccuracyReliabilityOfAwkwardSamplesAgreesWithPlainSorts) {
 
             std::vector<long double> exact;
             const AccuracyReliability brute = brute_accuracy_reliability(errors, sigmas, beta, exact);
-            // Sums of up to 10^5 terms, each with a few roundings, that cancel to no less than about 1/N.
-            const auto near = [](double a, double b) {
-                return std::fabs(a - b) <= 1e-13 * std::max(1.0, std::fabs(b));
-            };
+            // Sums of terms of the size of t, 1,024 of them in a row: when all are equal every addition rounds the same
+            // way, by 1e-16 of half the sum.
+            long double size = 1;
+            for (const double t : sample.t) size += std::fabs(t) / static_cast<long double>(n);
+            const auto near = [&](double a, double b) { return std::fabs(a - b) <= 1e-13L * size; };
             EXPECT_TRUE(near(ar.crps, brute.crps)) << ar.crps << " " << brute.crps;
             EXPECT_TRUE(near(ar.rs, brute.rs)) << ar.rs << " " << brute.rs;
             EXPECT_TRUE(near(ar.value, brute.value)) << ar.value << " " << brute.value;
@@ -155,7 +156,7 @@ TEST(Ranks, AccuracyReliabilityOfAwkwardSamplesAgreesWithPlainSorts) {
             const AccuracyReliability plain = reference::accuracy_reliability(errors, sigmas, beta);
             // Its sums are plain loops: N roundings.
             const auto close = [&](double a, double b) {
-                return std::fabs(a - b) <= 1e-15 * (10 + static_cast<double>(n)) * std::max(1.0, std::fabs(b));
+                return std::fabs(a - b) <= 1e-16L * (10 + static_cast<double>(n)) * size;
             };
             EXPECT_TRUE(close(ar.crps, plain.crps)) << ar.crps << " " << plain.crps;
             EXPECT_TRUE(close(ar.rs, plain.rs)) << ar.rs << " " << plain.rs;

@@ -1,8 +1,8 @@
 // What every form must keep, registered forms all in one loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "accrue/error.hpp"
 #include "sigma/ensemble.hpp"
@@ -90,17 +90,17 @@ TEST(Forms, BytesDoNotDependOnAlignment) {
             const auto form = make_form(name, rows.ranges(), 8);
             const std::vector<double> parameters = some_parameters(*form, 67);
             const std::vector<double> slopes = slopes_of(300, 68);
-            std::vector<double> moved_parameters(offset);
-            moved_parameters.insert(moved_parameters.end(), parameters.begin(), parameters.end());
-            std::vector<double> moved_slopes(offset);
-            moved_slopes.insert(moved_slopes.end(), slopes.begin(), slopes.end());
+            std::vector<double> moved_parameters(offset + parameters.size());
+            std::copy(parameters.begin(), parameters.end(), &moved_parameters[offset]);
+            std::vector<double> moved_slopes(offset + 300);
+            std::copy(slopes.begin(), slopes.end(), &moved_slopes[offset]);
             const std::span<const double> p = std::span<const double>(moved_parameters).subspan(offset);
             std::vector<double> out(offset + 300);
             std::vector<double> gradient(offset + p.size());
             form->log_sigma(p, rows.columns(), 0, 300, &out[offset]);
             form->add_gradient(p, rows.columns(), 0, 300, &moved_slopes[offset], &gradient[offset]);
-            out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(offset));
-            gradient.erase(gradient.begin(), gradient.begin() + static_cast<std::ptrdiff_t>(offset));
+            out = {out.begin() + static_cast<std::ptrdiff_t>(offset), out.end()};
+            gradient = {gradient.begin() + static_cast<std::ptrdiff_t>(offset), gradient.end()};
             if (offset == 0) {
                 first_values = out;
                 first_gradient = gradient;

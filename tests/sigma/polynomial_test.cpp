@@ -44,10 +44,11 @@ TEST(Polynomial, AdmissibleIsWhatDenseSamplingSees) {
             const Polynomial polynomial({-2, 5}, order);
             const bool answer = polynomial.admissible(parameters);
             // The samples miss the true minimum by at most p'' h^2/8, about 1e-5 here; the bound is exp(-14), 8e-7.
-            if (wanted < 0)
+            if (wanted < 0) {
                 EXPECT_FALSE(answer) << "order " << order << ", least value " << wanted;
-            else if (wanted > 1e-4)
+            } else if (wanted > 1e-4) {
                 EXPECT_TRUE(answer) << "order " << order << ", least value " << wanted;
+            }
             (answer ? yes : no) += 1;
         }
     EXPECT_GT(yes, 150);

@@ -1,6 +1,8 @@
 // Archives to fit, with the memory that they point to.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 #include <vector>
@@ -25,7 +27,7 @@ struct Rows {
     Archive archive() const {
         Archive a;
         for (std::size_t k = 0; k < inputs.size(); ++k) {
-            a.input_names.push_back("x" + std::to_string(k + 1));
+            a.input_names.push_back(fmt::format("x{}", k + 1));
             a.inputs.emplace_back(inputs[k]);
         }
         a.errors = errors;
@@ -73,7 +75,7 @@ inline PaperRows paper_rows(const std::string& name, std::size_t rows, std::uint
 // Gives codes 0..groups-1 to the rows, in blocks of neighbours or in turn.
 inline void add_groups(Rows& rows, std::size_t groups, bool in_blocks) {
     const std::size_t n = rows.errors.size();
-    for (std::size_t g = 0; g < groups; ++g) rows.labels.push_back("g" + std::to_string(g));
+    for (std::size_t g = 0; g < groups; ++g) rows.labels.push_back(fmt::format("g{}", g));
     for (std::size_t i = 0; i < n; ++i)
         rows.codes.push_back(static_cast<std::uint32_t>(in_blocks ? i * groups / n : i % groups));
 }

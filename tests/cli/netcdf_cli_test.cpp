@@ -1,0 +1,123 @@
+// fit, predict and evaluate on NetCDF files that ncgen made, read back with ncdump.
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "accrue/model.hpp"
+#include "cli/model_cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class NetcdfCli : public ModelCliTest {
+protected:
+    std::string from_cdl(const std::string& name, const std::string& body, const std::string& kind) const {
+        const std::string cdl = folder_.file("source.cdl", "netcdf source {\n" + body + "\n}\n");
+        const Ended run = support::run({"/usr/bin/ncgen", "-k", kind, "-o", folder_.path(name), cdl});
+        EXPECT_EQ(run.status, 0) << run.err;
+        return folder_.path(name);
+    }
+    std::string dump(const std::string& name, const std::vector<std::string>& options = {}) const {
+        const Ended run = support::run(with(with({"/usr/bin/ncdump"}, options), {folder_.path(name)}));
+        EXPECT_EQ(run.status, 0) << run.err;
+        return run.out;
+    }
+    // time x lat x lon forecasts t2m and analyses t2m_obs; errors grow with lat. The first forecast is missing.
+    std::string field(const std::string& name, const std::string& kind) const {
+        core::Random random(21);
+        std::string forecasts("_");
+        std::string analyses("1");
+        for (int i = 1; i < kTimes * 12; ++i) {
+            const double lat = 20.0 * (i / 4 % 3);
+            const double mu = 280 + random.normal();
+            forecasts += fmt::format(", {}", mu);
+            analyses += fmt::format(", {}", mu + (0.2 + 0.05 * lat) * random.normal());
+        }
+        return from_cdl(name,
+                        fmt::format("dimensions: time = UNLIMITED; lat = 3; lon = 4;\n"
+                                    "variables: double time(time); time:units = \"hours since 2024-01-01\";\n"
+                                    "  float lat(lat); lat:units = \"degrees_north\";\n"
+                                    "  double t2m(time, lat, lon); t2m:units = \"K\"; t2m:_FillValue = -999.;\n"
+                                    "  double t2m_obs(time, lat, lon);\n"
+                                    "data: time = {}; lat = 0, 20, 40;\n t2m = {};\n t2m_obs = {};",
+                                    times(), forecasts, analyses),
+                        kind);
+    }
+    static std::string times() {
+        std::string text("0");
+        for (int i = 1; i < kTimes; ++i) text += fmt::format(", {}", 6 * i);
+        return text;
+    }
+    std::vector<std::string> fit_field(const std::string& file, const std::vector<std::string>& more = {}) const {
+        return with({"fit", file, "--prediction", "t2m", "--observation", "t2m_obs", "--inputs", "lat", "--starts", "1",
+                     "--missing", "drop", "--quiet", "-o", folder_.path("m.json")},
+                    more);
+    }
+
+    static constexpr int kTimes = 10;
+};
+
+TEST_F(NetcdfCli, fits_predicts_and_evaluates_fields) {
+    for (const char* kind : {"classic", "nc4"}) {
+        const std::string file = field("f.nc", kind);
+        const Json fit = json(fit_field(file, {"--time", "time"}));
+        EXPECT_EQ(fit["rows"], kTimes * 12 - 1);
+        EXPECT_EQ(fit["dropped"], 1);
+        output({"predict", folder_.path("m.json"), file, "--quantiles", "0.05,0.95", "--interval", "0.9", "-o",
+                folder_.path("out.nc")});
+        const std::string header = dump("out.nc", {"-h"});
+        for (const char* part : {"double sigma(time, lat, lon)", "double mean(time, lat, lon)", "quantile = 2",
+                                 "double quantile(quantile)", "off_support(time, lat, lon)", "sigma:units = \"K\"",
+                                 "sigma:long_name", "history", "time = UNLIMITED", "double t2m(time, lat, lon)"})
+            EXPECT_NE(header.find(part), std::string::npos) << kind << ": " << part << "\n" << header;
+
+        // A row of fill and then the same sigma along each latitude, as in C++.
+        const std::string text = dump("out.nc", {"-v", "sigma", "-p", "17,17"});
+        const std::string data = text.substr(text.find("sigma =", text.find("data:")) + 7);
+        std::vector<std::string> values = cells(data.substr(0, data.find(';')));
+        ASSERT_EQ(values.size(), kTimes * 12U);
+        EXPECT_NE(values[0].find('_'), std::string::npos) << "masked in means fill out";
+        const Model model = Model::load(folder_.path("m.json"));
+        for (std::size_t i = 1; i < values.size(); ++i) {
+            const double lat = 20.0 * static_cast<double>(i / 4 % 3);
+            const std::vector<std::span<const double>> inputs = {{&lat, 1}};
+            EXPECT_EQ(std::strtod(values[i].c_str(), nullptr), model.forecast(inputs).sigma[0]) << i;
+        }
+
+        const std::vector<std::string> roles = {"--prediction", "t2m", "--observation", "t2m_obs", "--missing", "drop"};
+        Json direct = json(with(with({"evaluate", file}, roles), {"--model", folder_.path("m.json")}));
+        Json by_file = json(with(with({"evaluate", folder_.path("out.nc")}, roles), {"--sigma", "sigma"}));
+        direct.erase("name");
+        by_file.erase("name");
+        EXPECT_EQ(direct, by_file) << kind;
+    }
+}
+
+TEST_F(NetcdfCli, refuses_what_does_not_fit) {
+    const std::string file = field("f.nc", "classic");
+    output(fit_field(file));
+    const std::string model = folder_.path("m.json");
+    // An input along a dimension that the prediction lacks.
+    const std::string other =
+        from_cdl("other.nc",
+                 "dimensions: lat = 2; level = 3;\nvariables: double lat(level); double t2m(lat); "
+                 "double t2m_obs(lat);\ndata: lat = 1, 2, 3; t2m = 1, 2; t2m_obs = 1, 2;",
+                 "classic");
+    const std::string out = folder_.path("out.nc");
+    EXPECT_NE(refusal(accrue({"predict", model, other, "-o", out})).find("level"), std::string::npos);
+    EXPECT_NE(refusal(accrue(fit_field(other))).find("level"), std::string::npos);
+    EXPECT_EQ(refusal(accrue(fit_field(file, {"--weight", "area"}))).find("f.nc has no variable 'area'"), 0U);
+    EXPECT_NE(refusal(accrue({"predict", model, file, "-o", folder_.path("out.csv")})).find("NetCDF"),
+              std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(out));
+    const std::string whole = folder_.content("f.nc");
+    for (const std::size_t size : {whole.size() / 2, std::size_t{40}, std::size_t{4}}) {
+        const std::string cut = folder_.file("cut.nc", whole.substr(0, size));
+        EXPECT_NE(refusal(accrue({"predict", model, cut, "-o", out})).find("cut.nc"), std::string::npos);
+        EXPECT_NE(refusal(accrue(fit_field(cut))).find("cut.nc"), std::string::npos);
+    }
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace accrue::test

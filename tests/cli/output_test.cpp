@@ -1,0 +1,117 @@
+// Standard output that cannot be written, and signals: the machine's failures and the user's impatience.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include "cli/cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class Output : public CliTest {
+protected:
+    std::vector<std::string> evaluation() const {
+        return {"evaluate", folder_.file("t.csv", "e,s\n0.5,1\n-1,2\n"), "--error", "e", "--sigma", "s", "--json"};
+    }
+};
+
+TEST_F(Output, a_closed_standard_output_is_an_error) {
+    const RunOptions closed{.in_child = [] { ::close(STDOUT_FILENO); }};
+    EXPECT_EQ(refusal(accrue(evaluation(), closed), 1), "cannot write standard output: Bad file descriptor");
+    EXPECT_EQ(refusal(accrue({"generate", "G", "-o", "-"}, closed), 1),
+              "cannot write standard output: Bad file descriptor");
+    EXPECT_EQ(folder_.content("t.csv"), "e,s\n0.5,1\n-1,2\n") << "the input is untouched";
+}
+
+TEST_F(Output, a_full_disk_is_an_error) {
+    const RunOptions full{.in_child = [] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); }};
+    const std::string message = "cannot write standard output: No space left on device";
+    EXPECT_EQ(refusal(accrue(evaluation(), full), 1), message);
+    EXPECT_EQ(refusal(accrue({"generate", "G", "--rows", "10", "-o", "-"}, full), 1), message);
+    EXPECT_EQ(refusal(accrue({"--version"}, full), 1), message);
+    EXPECT_EQ(refusal(accrue({"evaluate", "--help"}, full), 1), message);
+}
+
+TEST_F(Output, a_reader_that_went_away_is_an_error) {
+    const RunOptions broken{.in_child = [] {
+        std::array<int, 2> ends{};
+        if (::pipe(ends.data()) != 0) ::_exit(126);
+        ::dup2(ends[1], STDOUT_FILENO);
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }};
+    EXPECT_EQ(refusal(accrue(evaluation(), broken), 1), "cannot write standard output: Broken pipe");
+}
+
+TEST_F(Output, a_file_that_outgrows_its_limit_is_no_file) {
+    const RunOptions small{.in_child = [] {
+        const rlimit limit{4096, 4096};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }};
+    EXPECT_EQ(refusal(accrue({"generate", "G", "--rows", "10000", "-o", folder_.path("g.csv")}, small), 1),
+              "cannot write g.csv: File too large");
+    EXPECT_EQ(folder_.files(), 0U);
+}
+
+TEST_F(Output, an_interrupted_generate_leaves_the_old_file_and_nothing_else) {
+    const std::string file = folder_.file("g.csv", "old");
+    for (const int signal : {SIGINT, SIGTERM}) {
+        // Many seconds of work; the temporary file is there from the start.
+        support::Process process(command({"generate", "5D", "--rows", "5000000", "-o", file}));
+        for (int i = 0; i < 3000 && folder_.files() < 2; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_EQ(folder_.files(), 2U);
+        process.signal(signal);
+        const Ended run = process.wait();
+        EXPECT_EQ(run.status, 128 + signal) << "130 after Ctrl-C";
+        EXPECT_EQ(run.out + run.err, "");
+        EXPECT_EQ(folder_.files(), 1U) << "no temporary file is left";
+        EXPECT_EQ(folder_.content("g.csv"), "old");
+    }
+}
+
+TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
+    support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}));
+    // More than a pipe holds: when it is written, the program is reading.
+    std::string text = "e,s\n";
+    while (text.size() < (1U << 20U)) text += "0.5,1\n";
+    process.write(text);
+    process.signal(SIGINT);
+    const Ended run = process.wait();
+    EXPECT_EQ(run.status, 130);
+    EXPECT_EQ(run.out + run.err, "");
+}
+
+TEST_F(Output, what_the_caller_wants_ignored_stays_ignored) {
+    support::Process process(command(evaluation()), [] { ::signal(SIGINT, SIG_IGN); });
+    process.signal(SIGINT);
+    EXPECT_EQ(process.wait().status, 0);
+}
+
+TEST_F(Output, help_and_version_go_to_standard_output) {
+    EXPECT_TRUE(output({"--version"}).starts_with("accrue "));
+    for (const std::vector<std::string>& arguments :
+         std::vector<std::vector<std::string>>{{"--help"}, {"evaluate", "--help"}, {"generate", "-h"}}) {
+        const std::string help = output(arguments);
+        EXPECT_NE(help.find("Usage: accrue"), std::string::npos) << help;
+        std::size_t longest = 0;
+        std::size_t line = 0;
+        for (const char c : help) longest = std::max(longest, line = c == '\n' ? 0 : line + 1);
+        EXPECT_LE(longest, 100U) << help;
+    }
+    EXPECT_NE(output({"evaluate", "--help"}).find("--missing {drop,refuse}"), std::string::npos);
+}
+
+TEST_F(Output, a_command_is_needed) {
+    const std::string help = " ('accrue --help' explains the options)";
+    EXPECT_EQ(refusal(accrue({})), "A subcommand is required" + help);
+    EXPECT_EQ(refusal(accrue({"evalute", "f.csv"})), "The following arguments were not expected: f.csv evalute" + help);
+}
+
+}  // namespace
+}  // namespace accrue::test

@@ -1,0 +1,160 @@
+// accrue predict on text tables, and accrue evaluate --model: the same numbers as in C++, whatever way they go.
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "accrue/model.hpp"
+#include "cli/model_cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class Predict : public ModelCliTest {
+protected:
+    static double number(const std::string& cell) { return std::strtod(cell.c_str(), nullptr); }
+};
+
+TEST_F(Predict, adds_what_the_library_computes_to_the_last_bit) {
+    const std::string file = fitted({"--inputs", "x,mu", "--bias", "linear"});
+    const std::string new_rows = archive("new.csv", 50, 4);
+    output({"predict", file, new_rows, "--quantiles", "0.05,0.5", "--interval", "0.9", "-o", folder_.path("out.csv")});
+    const auto before = lines(folder_.content("new.csv"));
+    const auto after = lines(folder_.content("out.csv"));
+    ASSERT_EQ(after.size(), before.size());
+    EXPECT_EQ(after[0], before[0] + ",mean,sigma,q0.05,q0.5,lower_0.9,upper_0.9,off_support");
+    const Model model = Model::load(file);
+    for (std::size_t i = 1; i < after.size(); ++i) {
+        ASSERT_TRUE(after[i].starts_with(before[i] + ",")) << "columns are kept to the letter";
+        const auto row = cells(after[i]);
+        const double x = number(row[0]);
+        const double mu = number(row[1]);
+        const std::vector<std::span<const double>> inputs = {{&x, 1}, {&mu, 1}};
+        const Forecast forecast = model.forecast(inputs, std::span(&mu, 1));
+        const Gaussian gaussian = forecast.row(0);
+        EXPECT_EQ(number(row[8]), gaussian.mean);
+        EXPECT_EQ(number(row[9]), gaussian.sigma);
+        EXPECT_EQ(number(row[10]), gaussian.quantile(0.05));
+        EXPECT_EQ(number(row[11]), gaussian.quantile(0.5));
+        EXPECT_EQ(number(row[12]), gaussian.interval(0.9).low);
+        EXPECT_EQ(number(row[13]), gaussian.interval(0.9).high);
+        EXPECT_EQ(row[14], forecast.off_support[0] != 0 ? "1" : "0");
+    }
+}
+
+TEST_F(Predict, keeps_quotes_blanks_and_line_ends_and_flags_what_is_off_support) {
+    const std::string file = fitted();
+    const std::string rows =
+        "\"name, first\",x,mu\r\n\"a \"\"b\"\"\", 0.5 ,1.0\r\nplain,,1\r\nfar,100,1\r\nnone,0.5,NA\r\n";
+    const std::string out = output({"predict", file, "-", "-o", "-"}, {.input = rows});
+    const auto after = lines(out);
+    ASSERT_EQ(after.size(), 5U);
+    EXPECT_EQ(after[0], "\"name, first\",x,mu,mean,sigma,off_support\r");
+    EXPECT_TRUE(after[1].starts_with("\"a \"\"b\"\"\", 0.5 ,1.0,1,")) << after[1];
+    EXPECT_TRUE(after[1].ends_with(",0\r")) << after[1];
+    EXPECT_EQ(after[2], "plain,,1,,,\r") << "a row with a missing input keeps its place";
+    EXPECT_TRUE(after[3].ends_with(",1\r")) << "100 is far from the archive's inputs: " << after[3];
+    EXPECT_EQ(after[4], "none,0.5,NA,,,\r");
+}
+
+TEST_F(Predict, needs_no_prediction_for_a_model_of_errors) {
+    const std::string file = folder_.path("m.json");
+    output({"fit", archive(), "--error", "e", "--inputs", "x", "--starts", "1", "--quiet", "-o", file});
+    const std::string out = output({"predict", file, "-", "-o", "-"}, {.input = "x\n0.5\n"});
+    EXPECT_EQ(lines(out)[0], "x,sigma,off_support");
+    const std::string around =
+        output({"predict", file, "-", "--prediction", "m", "--interval", "0.5", "-o", "-"}, {.input = "x,m\n0.5,3\n"});
+    EXPECT_EQ(lines(around)[0], "x,m,mean,sigma,lower_0.5,upper_0.5,off_support");
+    EXPECT_EQ(cells(lines(around)[1])[2], "3");
+    EXPECT_EQ(refusal(accrue({"predict", file, "-", "--interval", "0.5", "-o", "-"}, {.input = "x\n0.5\n"})),
+              "quantiles and intervals lie around a prediction: name its column with --prediction");
+}
+
+TEST_F(Predict, gives_a_constant_fitted_to_errors_to_every_row) {
+    const std::string file = folder_.path("m.json");
+    const std::string rows = archive();
+    output({"fit", rows, "--error", "e", "--form", "constant", "--quiet", "-o", file});
+    const auto out = lines(output({"predict", file, "-", "-o", "-"}, {.input = "note\nfirst\nsecond\n"}));
+    ASSERT_EQ(out.size(), 3U);
+    EXPECT_EQ(out[0], "note,sigma,off_support");
+    // Errors are 0.3 to 1.3 wide.
+    EXPECT_GT(number(cells(out[1])[1]), 0.3) << out[1];
+    EXPECT_LT(number(cells(out[1])[1]), 1.3) << out[1];
+    EXPECT_EQ(cells(out[1])[1], cells(out[2])[1]);
+    EXPECT_EQ(json({"evaluate", rows, "--error", "e", "--model", file})["rows"], 60);
+}
+
+TEST_F(Predict, takes_the_prediction_from_another_column) {
+    const std::string file = fitted();
+    const std::string out =
+        output({"predict", file, "-", "--prediction", "other", "-o", "-"}, {.input = "x,other\n0.5,7\n"});
+    EXPECT_EQ(cells(lines(out)[1])[2], "7");
+}
+
+TEST_F(Predict, pools_files_and_may_write_over_one) {
+    const std::string file = fitted();
+    const std::string first = folder_.file("1.csv", "x,mu\n0.1,1\n");
+    const std::string second = folder_.file("2.csv", "x,mu\n0.2,2\n");
+    output({"predict", file, first, second, "-o", first});
+    EXPECT_EQ(lines(folder_.content("1.csv")).size(), 3U);
+}
+
+TEST_F(Predict, refuses_names_that_are_taken_and_columns_that_are_not_there) {
+    const std::string file = fitted();
+    const auto message = [&](const std::string& input, const std::vector<std::string>& more = {}) {
+        return refusal(accrue(with({"predict", file, "-", "-o", "-"}, more), {.input = input}));
+    };
+    EXPECT_EQ(message("x,mu,sigma\n1,2,3\n"), "standard input already has a column 'sigma'; rename it or drop it");
+    EXPECT_EQ(message("x,mu,q0.05\n1,2,3\n", {"--quantiles", "0.05"}),
+              "standard input already has a column 'q0.05'; rename it or drop it");
+    EXPECT_EQ(message("X,mu\n1,2\n"), "standard input has no column 'x'; did you mean 'X'? Columns: X, mu");
+    EXPECT_EQ(message("x,m\n1,2\n"), "standard input has no column 'mu'; did you mean 'm'? Columns: x, m");
+    EXPECT_EQ(message("x,mu\n1,2\n", {"--quantiles", "0.5,0.5"}), "the column 'q0.5' would be added twice");
+    EXPECT_EQ(message("x,mu\n1,2\n", {"--quantiles", "1"}), "--quantiles: 1 is not between 0 and 1");
+    EXPECT_EQ(message("x,mu\n1,2\n", {"--interval", "90"}), "--interval: 90 is not between 0 and 1");
+}
+
+TEST_F(Predict, evaluate_of_a_model_equals_evaluate_of_its_predictions) {
+    const std::string rows = archive("new.csv", 200, 8);
+    for (const char* bias : {"none", "linear"}) {
+        const std::string file = fitted({"--inputs", "x,mu", "--bias", bias});
+        output({"predict", file, rows, "-o", folder_.path("out.csv")});
+        Json direct = json({"evaluate", rows, "--prediction", "mu", "--observation", "y", "--weight", "w", "--group",
+                            "station", "--model", file});
+        Json by_file = json({"evaluate", folder_.path("out.csv"), "--prediction", "mean", "--observation", "y",
+                             "--weight", "w", "--group", "station", "--sigma", "sigma"});
+        direct.erase("name");
+        by_file.erase("name");
+        EXPECT_EQ(direct, by_file) << bias;
+    }
+    const Json both = json({"evaluate", rows, "--prediction", "mu", "--observation", "y", "--model",
+                            folder_.path("m.json"), "--model", folder_.path("m.json"), "--sigma", "true_sigma"});
+    EXPECT_EQ(both["forecasts"].size(), 3U);
+    EXPECT_EQ(refusal(accrue({"evaluate", rows, "--error", "e", "--model", folder_.path("m.json")})),
+              "m.json corrects the prediction: give --prediction and --observation in place of --error");
+}
+
+TEST_F(Predict, streams_a_million_rows_in_little_memory) {
+    const std::string file = fitted({"--inputs", "x", "--form", "polynomial"});
+    support::Process process(command({"predict", file, "-", "-o", "/dev/null", "--threads", "2"}), [] {
+        const rlimit limit{400U << 20U, 400U << 20U};
+        ::setrlimit(RLIMIT_DATA, &limit);
+    });
+    process.write("x,mu,note\n");
+    std::string block;
+    for (int i = 0; i < 10'000; ++i)
+        block +=
+            fmt::format("{},{},a note that makes the row one hundred and some bytes long, as rows in archives are\n",
+                        0.0001 * i, i);
+    for (int i = 0; i < 100; ++i) process.write(block);
+    const Ended run = process.wait();
+    EXPECT_EQ(run.status, 0) << run.err;
+    rusage usage{};
+    ::getrusage(RUSAGE_CHILDREN, &usage);  // the largest of this test's children
+    EXPECT_LT(usage.ru_maxrss, 200 * 1024) << "kilobytes";
+}
+
+}  // namespace
+}  // namespace accrue::test

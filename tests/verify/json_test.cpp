@@ -1,0 +1,108 @@
+// The object that `accrue evaluate --json` prints for one forecast.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "accrue/verify.hpp"
+#include "support/samples.hpp"
+
+namespace accrue {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The keys that the project promises; `dropped` belongs to the file that was read and is added by the command.
+const std::vector<std::string> kFigures = {"rows",
+                                           "crps",
+                                           "crps_skill",
+                                           "nlpd",
+                                           "rs",
+                                           "rs_floor",
+                                           "ar",
+                                           "beta",
+                                           "calibration_error_percent",
+                                           "calibration_floor_percent",
+                                           "calibration_p_value",
+                                           "sign_bound_percent",
+                                           "mean_z",
+                                           "sd_z",
+                                           "sharpness",
+                                           "coverage"};
+
+Verification example() {
+    const support::Sample sample = support::random_sample(120, 151);
+    std::vector<std::uint32_t> codes(120);
+    for (std::size_t i = 0; i < 120; ++i) codes[i] = static_cast<std::uint32_t>(i % 3);
+    const std::vector<std::string> labels = {"north", "east", "south"};
+    Verification v = verify(sample.errors, sample.sigmas, {}, {codes, labels});
+    v.name = "sigma";
+    return v;
+}
+
+TEST(VerificationJson, HasThePromisedKeys) {
+    const Json json = to_json(example());
+    for (const std::string& key : kFigures) EXPECT_TRUE(json.contains(key)) << key;
+    EXPECT_TRUE(json.contains("groups"));
+    EXPECT_EQ(json["name"], "sigma");
+    ASSERT_EQ(json["groups"].size(), 3U);
+    EXPECT_EQ(json["groups"][1]["name"], "east");
+    for (const Json& group : json["groups"])
+        for (const std::string& key : kFigures) EXPECT_TRUE(group.contains(key)) << key;
+    for (const Json& interval : json["coverage"])
+        for (const char* key : {"level", "observed", "mean_width", "interval_score"})
+            EXPECT_TRUE(interval.at(key).is_number()) << key;
+    EXPECT_TRUE(to_json(verify(std::vector{1.0}, std::vector{1.0}))["groups"].empty());
+}
+
+TEST(VerificationJson, HoldsTheFigures) {
+    const Verification v = example();
+    const Json json = to_json(v);
+    EXPECT_EQ(json["rows"], 120);
+    EXPECT_EQ(json["crps"], v.crps);
+    EXPECT_EQ(json["crps_skill"], v.crps_skill);
+    EXPECT_EQ(json["nlpd"], v.nlpd);
+    EXPECT_EQ(json["rs"], v.rs);
+    EXPECT_EQ(json["rs_floor"], v.rs_floor);
+    EXPECT_EQ(json["ar"], v.ar);
+    EXPECT_EQ(json["beta"], v.beta);
+    EXPECT_EQ(json["calibration_error_percent"], 100 * v.calibration_error);
+    EXPECT_EQ(json["calibration_floor_percent"], 100 * v.calibration_floor);
+    EXPECT_EQ(json["calibration_p_value"], v.calibration_p_value);
+    EXPECT_EQ(json["sign_bound_percent"], 100 * v.sign_bound);
+    EXPECT_EQ(json["mean_z"], v.mean_z);
+    EXPECT_EQ(json["sd_z"], v.sd_z);
+    EXPECT_EQ(json["sharpness"], v.sharpness);
+    EXPECT_EQ(json["coverage"][2]["level"], 0.95);
+    EXPECT_EQ(json["coverage"][2]["observed"], v.coverage[2].observed);
+    EXPECT_EQ(json["coverage"][2]["mean_width"], v.coverage[2].mean_width);
+    EXPECT_EQ(json["coverage"][2]["interval_score"], v.coverage[2].interval_score);
+    const Json& diagram = json["reliability_diagram"];
+    EXPECT_EQ(diagram["probability"], v.diagram.probability);
+    EXPECT_EQ(diagram["observed"], v.diagram.observed);
+    EXPECT_EQ(diagram["band_90_pointwise"]["low"], v.diagram.pointwise.low);
+    EXPECT_EQ(diagram["band_90_simultaneous"]["high"], v.diagram.simultaneous.high);
+    EXPECT_EQ(diagram["group_band_90_pointwise"]["high"], v.diagram.group_pointwise.high);
+    EXPECT_EQ(json["verdict"]["summary"], verdict(v).summary);
+}
+
+TEST(VerificationJson, SurvivesBeingWrittenAndRead) {
+    const Json json = to_json(example());
+    EXPECT_EQ(Json::parse(json.dump()), json);
+}
+
+TEST(VerificationJson, UndefinedFiguresAreNull) {
+    // Without any error a constant sigma of 0 is perfect, and there is no skill to speak of.
+    const Json json = to_json(verify(std::vector{0.0, 0.0}, std::vector{1.0, 2.0}));
+    EXPECT_TRUE(json["crps_skill"].is_null());
+    EXPECT_TRUE(json["crps"].is_number());
+    // An infinite error makes infinite figures.
+    const Json infinite = to_json(verify(std::vector{1e200, 1.0}, std::vector{1e-200, 1.0}));
+    EXPECT_TRUE(infinite["nlpd"].is_null());
+    EXPECT_TRUE(infinite["mean_z"].is_null());
+    EXPECT_EQ(Json::parse(infinite.dump()), infinite);
+}
+
+}  // namespace
+}  // namespace accrue
