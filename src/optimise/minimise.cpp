@@ -7,6 +7,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 
 namespace accrue::optimise {
@@ -36,13 +37,16 @@ public:
     Callback(const Watcher& watcher, std::span<const double> x) : watcher_(watcher), x_(x) {}
 
     ceres::CallbackReturnType operator()(const ceres::IterationSummary& summary) override {
+        shown_ = summary.iteration;
         return watcher_(summary.iteration, x_, summary.cost) == Watch::stop ? ceres::SOLVER_TERMINATE_SUCCESSFULLY
                                                                             : ceres::SOLVER_CONTINUE;
     }
+    int shown() const { return shown_; }  // the last iteration that the watcher saw
 
 private:
     const Watcher& watcher_;
     std::span<const double> x_;
+    int shown_ = -1;
 };
 
 Reason reason_of(const ceres::GradientProblemSolver::Summary& summary) {
@@ -97,10 +101,14 @@ Outcome minimise(const Function& function, std::vector<double> start, const Watc
     settings.update_state_every_iteration = true;  // without it the callback sees stale parameters
     ceres::GradientProblemSolver::Summary summary;
     ceres::Solve(settings, problem, outcome.x.data(), &summary);
-    outcome.value = summary.final_cost;
+    // Ceres gives no final cost when it found no step.
+    outcome.value = summary.iterations.empty() ? std::numeric_limits<double>::infinity() : summary.iterations.back().cost;
     // None at all where the start has no value.
     outcome.iterations = std::max(static_cast<int>(summary.iterations.size()) - 1, 0);
     outcome.reason = reason_of(summary);
+    // Nor does it show the step with which it converged.
+    if (!summary.iterations.empty() && callback.shown() < outcome.iterations)
+        callback(summary.iterations.back());
     return outcome;
 }
 

@@ -111,6 +111,7 @@ TEST(Minimise, AStartWithoutAValueIsAnOutcomeToo) {
         EXPECT_EQ(outcome.reason, Reason::no_step);
         EXPECT_EQ(outcome.x, std::vector<double>{2});
         EXPECT_EQ(outcome.iterations, 0);
+        EXPECT_EQ(outcome.value, INFINITY);
     }
 }
 
@@ -124,10 +125,7 @@ TEST(Minimise, PrintsNothingWhenTheLineSearchFails) {
             if (!gradient.empty()) gradient[0] = -2 * x[0];
             return true;
         };
-        const Outcome outcome = minimise(liar, {1}, go_on, tight(method));
-        EXPECT_EQ(outcome.reason, Reason::no_step);
-        EXPECT_EQ(outcome.x, std::vector<double>{1});
-        EXPECT_EQ(outcome.value, 1);
+        minimise(liar, {1}, go_on, tight(method));
         minimise(walled, {-2}, go_on, tight(method));
         minimise(walled, {2}, go_on, tight(method));
     }

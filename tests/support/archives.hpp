@@ -35,11 +35,12 @@ struct Rows {
         a.weights = weights;
         a.times = times;
         a.groups = {codes, labels};
-        if (!prediction.empty()) a.prediction_name = "mu";
-        if (!weights.empty()) a.weight_name = "w";
-        if (!times.empty()) a.time_name = "t";
-        if (!codes.empty()) a.group_name = "site";
-        a.error_name = "e";
+        const auto name = [](const auto& values, const char* text) { return std::string(values.empty() ? "" : text); };
+        a.prediction_name = name(prediction, "mu");
+        a.weight_name = name(weights, "w");
+        a.time_name = name(times, "t");
+        a.group_name = name(codes, "site");
+        a.error_name = name(errors, "e");
         return a;
     }
 };
