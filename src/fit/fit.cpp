@@ -151,6 +151,15 @@ Arranged arrange(const Archive& archive, const Model::Content& content, const st
     return a;
 }
 
+void require_weight_in_folds(const Arranged& a) {
+    if (a.weights.empty()) return;
+    for (std::size_t f = 0; f < a.folds(); ++f)
+        core::require(std::any_of(a.weights.begin() + static_cast<std::ptrdiff_t>(a.starts[f]),
+                                  a.weights.begin() + static_cast<std::ptrdiff_t>(a.starts[f + 1]),
+                                  [](double weight) { return weight > 0; }),
+                      "every row of fold {} has weight 0, so nothing can be held out there; use fewer --folds", f + 1);
+}
+
 // Every row's error after a correction that was fitted without the row's fold.
 std::vector<double> cross_fitted_errors(const Arranged& a, mean::BiasKind kind) {
     std::vector<double> errors = a.errors;
@@ -442,6 +451,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
     Fitting f{archive, options, watcher};
     f.standardise();
     f.arranged = arrange(archive, *f.content, make_folds(archive, options.folds, options.seed), options.folds);
+    require_weight_in_folds(f.arranged);
     const BiasGain gain = bias_gain(f.arranged);
     const mean::BiasKind bias = mean::bias_kind(options.bias);
     f.content->bias = mean::fit_bias(bias, f.arranged.regressors(), f.arranged.errors, f.arranged.weights,

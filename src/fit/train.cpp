@@ -152,7 +152,10 @@ std::vector<Trained> train_orders(const Rows& rows, const Division& division, co
 
 Trained last_useful_order(std::vector<Trained> orders) {
     constexpr double kTolerance = 1e-4;  // relative change of the training cost
-    const auto cost = [](const Trained& t) { return t.outcome.training_curve.back(); };
+    // Nothing was tried where the start itself has no cost.
+    const auto cost = [](const Trained& t) {
+        return t.outcome.training_curve.empty() ? kNever : t.outcome.training_curve.back();
+    };
     std::size_t chosen = 0;
     while (chosen + 1 < orders.size() && cost(orders[chosen + 1]) < (1 - kTolerance) * cost(orders[chosen])) ++chosen;
     return std::move(orders[chosen]);

@@ -22,7 +22,7 @@ inline std::uint32_t cell_of(double p, double cells) {
 class PitCdf {
 public:
     // The grid has the points k/intervals, and more between them as rows allow.
-    PitCdf(std::span<const double> pits, std::span<const double> weights, std::size_t intervals = 1);
+    PitCdf(std::span<const double> pits, std::span<const double> weights, std::size_t intervals);
 
     // The share of weight whose PIT is at most k/intervals.
     double at(std::size_t k) const { return upto_[k * cells_per_interval_] / upto_.back(); }

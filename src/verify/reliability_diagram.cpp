@@ -24,7 +24,8 @@ std::pair<double, double> binomial_band(double n, double p) {
     using Policy = boost::math::policies::policy<
         boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
     const boost::math::binomial_distribution<double, Policy> count(std::max(1.0, std::round(n)), p);
-    const double tail = (1 - kBandLevel) / 2;
+    // A hair less, so that a count exactly at the limit lies inside on both sides, however the binomial is rounded.
+    const double tail = (1 - kBandLevel) / 2 - 1e-9;
     const double trials = count.trials();
     return {boost::math::quantile(count, tail) / trials, boost::math::quantile(complement(count, tail)) / trials};
 }

@@ -22,6 +22,9 @@ void* counted(std::size_t size, std::size_t alignment = 0) {
 }
 }  // namespace
 
+// GCC sees the deletes below inlined into their callers, but not that new is replaced too.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 void* operator new(std::size_t size) {
     return counted(size);
 }
