@@ -18,14 +18,15 @@ double Gaussian::cdf(double y) const { return std::erfc((mean - y) / (std::numbe
 
 double Gaussian::quantile(double probability) const {
     core::require(probability > 0 && probability < 1, "a probability must be between 0 and 1; it is {}", probability);
-    return mean - sigma * std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability);
+    // The factor first, as `accrue predict` has it, so that both round alike.
+    return mean - std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability) * sigma;
 }
 
 double Gaussian::crps(double y) const { return accrue::crps(y - mean, sigma).value; }
 
 Gaussian::Interval Gaussian::interval(double level) const {
     core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);
-    const double half = sigma * std::numbers::sqrt2 * boost::math::erf_inv(level);
+    const double half = std::numbers::sqrt2 * boost::math::erf_inv(level) * sigma;
     return {mean - half, mean + half};
 }
 

@@ -235,6 +235,7 @@ Model Model::load(const std::string& path) {
     // Devices and pipes do not say how much they hold.
     std::string text;
     constexpr std::size_t kPiece = std::size_t{1} << 20U;
+    text.reserve(kPiece + (S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : kLargestFile + kPiece));
     while (file && text.size() <= kLargestFile) {
         const std::size_t before = text.size();
         text.resize(before + kPiece);

@@ -1,6 +1,5 @@
 // accrue predict on text tables, and accrue evaluate --model: the same numbers as in C++, whatever way they go.
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -110,7 +109,7 @@ TEST_F(Predict, refuses_names_that_are_taken_and_columns_that_are_not_there) {
     EXPECT_EQ(message("x,mu,q0.05\n1,2,3\n", {"--quantiles", "0.05"}),
               "standard input already has a column 'q0.05'; rename it or drop it");
     EXPECT_EQ(message("X,mu\n1,2\n"), "standard input has no column 'x'; did you mean 'X'? Columns: X, mu");
-    EXPECT_EQ(message("x,m\n1,2\n"), "standard input has no column 'mu'; did you mean 'm'? Columns: x, m");
+    EXPECT_EQ(message("x,m\n1,2\n"), "standard input has no column 'mu'. Columns: x, m");
     EXPECT_EQ(message("x,mu\n1,2\n", {"--quantiles", "0.5,0.5"}), "the column 'q0.5' would be added twice");
     EXPECT_EQ(message("x,mu\n1,2\n", {"--quantiles", "1"}), "--quantiles: 1 is not between 0 and 1");
     EXPECT_EQ(message("x,mu\n1,2\n", {"--interval", "90"}), "--interval: 90 is not between 0 and 1");
@@ -139,21 +138,17 @@ TEST_F(Predict, evaluate_of_a_model_equals_evaluate_of_its_predictions) {
 TEST_F(Predict, streams_a_million_rows_in_little_memory) {
     const std::string file = fitted({"--inputs", "x", "--form", "polynomial"});
     support::Process process(command({"predict", file, "-", "-o", "/dev/null", "--threads", "2"}), [] {
-        const rlimit limit{400U << 20U, 400U << 20U};
+        const rlimit limit{80U << 20U, 80U << 20U};  // less than the rows take
         ::setrlimit(RLIMIT_DATA, &limit);
     });
     process.write("x,mu,note\n");
     std::string block;
     for (int i = 0; i < 10'000; ++i)
-        block +=
-            fmt::format("{},{},a note that makes the row one hundred and some bytes long, as rows in archives are\n",
-                        0.0001 * i, i);
+        block += fmt::format(
+            "{},{},a note that makes the row one hundred and some bytes long as rows in archives are\n", 0.0001 * i, i);
     for (int i = 0; i < 100; ++i) process.write(block);
     const Ended run = process.wait();
     EXPECT_EQ(run.status, 0) << run.err;
-    rusage usage{};
-    ::getrusage(RUSAGE_CHILDREN, &usage);  // the largest of this test's children
-    EXPECT_LT(usage.ru_maxrss, 200 * 1024) << "kilobytes";
 }
 
 }  // namespace
