@@ -46,8 +46,14 @@ void add_generate(CLI::App& app) {
                      "sigma; lorenz: forecasts of a chaotic system whose error nobody knows in closed form")
         ->type_name("")
         ->required();
-    command->add_option("--rows", options->rows, "Number of rows")->type_name("COUNT")->capture_default_str();
-    command->add_option("--seed", options->seed, "Same seed, same rows")->type_name("NUMBER")->capture_default_str();
+    command->add_option("--rows", options->rows, "Number of rows")
+        ->type_name("COUNT")
+        ->check(is_count())
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "Same seed, same rows")
+        ->type_name("NUMBER")
+        ->check(is_count())
+        ->capture_default_str();
     command->add_option("-o,--output", options->output, "CSV file to write; - is standard output")
         ->type_name("FILE")
         ->required();

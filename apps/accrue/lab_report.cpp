@@ -122,7 +122,7 @@ std::vector<Line> lines(const Verification& first) {
 // A column a forecast; as many tables one below the other as the width makes necessary.
 std::string table(std::span<const Verification> forecasts, std::size_t width) {
     constexpr std::size_t kLabel = 34;
-    constexpr std::size_t kLongestName = 24;
+    constexpr std::size_t kLongestName = 20;  // two forecasts fit side by side in 80 columns
     constexpr std::size_t kGap = 2;
     const std::vector<Line> all = lines(forecasts[0]);
     std::string text;
@@ -169,7 +169,10 @@ std::string diagram(std::span<const Verification> forecasts) {
         for (int x = 0; x < kColumns; ++x)
             canvas[static_cast<std::size_t>(row_of(at(forecasts[f].diagram.observed, x)))]
                   [static_cast<std::size_t>(x)] = mark;
-        legend += fmt::format("{}{} {}", f == 0 ? "" : ", ", mark, shortened(forecasts[f].name, kLegendName));
+        const std::string entry = fmt::format("{} {}", mark, shortened(forecasts[f].name, kLegendName));
+        const std::size_t line = length(legend.substr(legend.rfind('\n') + 1));
+        if (f > 0) legend += line + 2 + length(entry) > kColumns ? ",\n       " : ", ";
+        legend += entry;
     }
     std::string text =
         "Reliability diagram: share of observations below the forecast's quantile\n"
@@ -180,7 +183,7 @@ std::string diagram(std::span<const Verification> forecasts) {
             fmt::format("{:>5} |{}\n", y % 5 == 0 ? fmt::format("{:.0f}%", 100.0 * (kRows - 1 - y) / (kRows - 1)) : "",
                         canvas[static_cast<std::size_t>(y)]);
     text += fmt::format("      +{}\n       {:<23}{:^5}{:>23}\n       {}\n", std::string(kColumns, '-'), "0%", "50%",
-                        "100%", wrap(legend, kDiagramWidth, 7));
+                        "100%", legend);
     return text;
 }
 
@@ -194,7 +197,7 @@ std::string group_table(const Verification& forecast) {
         };
         return excess(a) > excess(b);
     });
-    constexpr std::size_t kLongestLabel = 28;
+    constexpr std::size_t kLongestLabel = 20;  // a line fits in 80 columns
     const std::size_t shown = std::min(order.size(), kMostGroups);
     std::size_t widest = std::string_view("group").size();
     for (std::size_t i = 0; i < shown; ++i)

@@ -3,15 +3,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
 #include <sstream>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include "accrue/error.hpp"
 #include "accrue/version.hpp"
 #include "commands.hpp"
+#include "core/error.hpp"
 #include "data/files.hpp"
 #include "data/messages.hpp"
 
@@ -63,6 +69,17 @@ private:
     static constexpr std::size_t kWidth = 100;
 };
 
+// CLI11 would only say that a subcommand is missing.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+    std::vector<std::string> commands;
+    for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+    if (argc < 2 || argv[1][0] == '-' || std::find(commands.begin(), commands.end(), argv[1]) != commands.end()) return;
+    const std::string nearest = accrue::data::nearest_name(argv[1], commands);
+    accrue::core::refuse("there is no command '{}'{} Commands: {}", accrue::data::printable(argv[1]),
+                         nearest.empty() ? "." : fmt::format("; did you mean '{}'?", nearest),
+                         accrue::data::name_list(commands));
+}
+
 // Runs the command; a request for help or the version is answered on standard output.
 void run(CLI::App& app, int argc, char** argv) {
     try {
@@ -90,7 +107,14 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vec
 }
 
 CLI::Validator is_count() {
-    return {[](std::string& text) { return text.starts_with('-') ? text + " is not a count" : std::string(); }, ""};
+    // CLI11 would wrap -1 around, and cut what is too large.
+    const auto check = [](std::string& text) {
+        std::uint64_t count = 0;
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, count);
+        return read.ec == std::errc{} && read.ptr == end ? std::string() : "'" + text + "' is not a count";
+    };
+    return {check, ""};
 }
 
 CLI::Option* add_threads(CLI::App& command, int& threads) {
@@ -148,6 +172,7 @@ int main(int argc, char** argv) {
     accrue::app::add_evaluate(app);
     accrue::app::add_show(app);
     try {
+        require_known_command(app, argc, argv);
         run(app, argc, argv);
         return 0;
     } catch (const CLI::ParseError& error) {
