@@ -188,18 +188,18 @@ TEST_F(BadInput, levels_outside_0_to_1) {
 TEST_F(BadInput, options_that_are_unknown_missing_or_exclude_each_other) {
     const std::string file = folder_.file("t.csv", "mu,y,s,e\n1,2,3,1\n");
     const std::string help = " ('accrue evaluate --help' explains the options)";
-    EXPECT_EQ(message_for_file(file, {"--sgima", "s"}), "The following arguments were not expected: --sgima s" + help);
-    EXPECT_EQ(message_for_file(file, {"--error", "e"}), "--error excludes --observation" + help);
+    EXPECT_EQ(message_for_file(file, {"--sgima", "s"}), "The following argument was not expected: --sgima" + help);
+    EXPECT_EQ(message_for_file(file, {"--error", "e"}), "--prediction excludes --error" + help);
     EXPECT_EQ(message({"evaluate", file, "--prediction", "mu", "--sigma", "s"}),
               "--prediction requires --observation" + help);
     EXPECT_EQ(message({"evaluate", file, "--observation", "y", "--sigma", "s"}),
               "--observation requires --prediction" + help);
     EXPECT_EQ(message({"evaluate", file, "--sigma", "s"}),
               "--prediction with --observation, or --error is required" + help);
-    EXPECT_EQ(message({"evaluate", file, "--error", "e"}), "--sigma is required" + help);
+    EXPECT_EQ(message({"evaluate", file, "--error", "e"}), "--sigma or --model is required" + help);
     EXPECT_EQ(message({"evaluate", "--error", "e", "--sigma", "s"}), "FILE is required" + help);
     EXPECT_EQ(message_for_file(file, {"--missing", "ignore"}), "--missing: 'ignore' is none of {drop,refuse}" + help);
-    EXPECT_EQ(message_for_file(file, {"--threads", "-1"}), "--threads: -1 is not a count" + help);
+    EXPECT_EQ(message_for_file(file, {"--threads", "-1"}), "--threads: '-1' is not a count" + help);
     EXPECT_EQ(message_for_file(file, {"--line\nbreak"}).find('\n'), std::string::npos);
 }
 

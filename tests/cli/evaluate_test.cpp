@@ -223,7 +223,7 @@ TEST_F(Evaluate, figures_are_those_of_plain_formulas) {
 TEST_F(Evaluate, floor_and_p_value_follow_the_kolmogorov_distribution) {
     const Json result = evaluated({"--sigma", "right"});
     const double n = 600;
-    // The classical series with its correction for finite n, good to 1e-3.
+    // The classical series with its correction for finite n, good to half a percent.
     const auto survival = [&](double distance) {
         const double x = (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance;
         double sum = 0;
@@ -231,9 +231,9 @@ TEST_F(Evaluate, floor_and_p_value_follow_the_kolmogorov_distribution) {
         return sum;
     };
     const double error = result["calibration_error_percent"].get<double>() / 100;
-    EXPECT_NEAR(result["calibration_p_value"].get<double>(), survival(error), 1e-3);
+    EXPECT_NEAR(result["calibration_p_value"].get<double>(), survival(error), 5e-3);
     const double floor = result["calibration_floor_percent"].get<double>() / 100;
-    EXPECT_NEAR(survival(floor), 0.5, 1e-3) << "the floor is the median";
+    EXPECT_NEAR(survival(floor), 0.5, 5e-3) << "the floor is the median";
 }
 
 TEST_F(Evaluate, the_reliability_diagram_counts_rows) {
@@ -244,7 +244,7 @@ TEST_F(Evaluate, the_reliability_diagram_counts_rows) {
         EXPECT_DOUBLE_EQ(diagram["probability"][k].get<double>(), p);
         double below = 0;
         for (std::size_t i = 0; i < rows_.size(); ++i)
-            below += std::erfc(-errors_[i] / rows_.wrong[i] / std::numbers::sqrt2) / 2 <= p ? 1 : 0;
+            below += (std::erf(errors_[i] / rows_.wrong[i] / std::numbers::sqrt2) + 1) / 2 <= p ? 1 : 0;
         EXPECT_NEAR(diagram["observed"][k].get<double>(), below / 600, 1e-15) << p;
         for (const char* band : {"band_90_pointwise", "band_90_simultaneous"}) {
             EXPECT_LE(diagram[band]["low"][k].get<double>(), p + 1e-15);
@@ -408,7 +408,7 @@ TEST_F(Evaluate, the_report_fits_a_terminal_whatever_the_names) {
     }
     EXPECT_LE(longest_line(others), 80U) << report;
     EXPECT_NE(report.find("and 8 more; --json lists them all"), std::string::npos) << report;
-    EXPECT_NE(report.find("nnnn1 "), std::string::npos) << "a shortened name keeps its end: " << report;
+    EXPECT_NE(report.find("...nnnnnnnn1 "), std::string::npos) << "a shortened name keeps its end: " << report;
 
     std::vector<std::string> many = arguments({file_}, {});
     for (int i = 0; i < 12; ++i) many.insert(many.end(), {"--sigma", i % 2 == 0 ? "right" : "wrong"});

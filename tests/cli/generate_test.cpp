@@ -61,11 +61,12 @@ TEST_F(GenerateCommand, bad_usage_is_refused) {
     const std::string help = " ('accrue generate --help' explains the options)";
     EXPECT_EQ(message({"generate", "G"}), "--output is required" + help);
     EXPECT_EQ(message({"generate", "-o", "-"}), "NAME is required" + help);
-    EXPECT_EQ(message({"generate", "G", "-o", "-", "--colour", "red"}),
-              "The following arguments were not expected: --colour red" + help);
+    EXPECT_EQ(message({"generate", "G", "-o", "-", "--colour=red"}),
+              "The following argument was not expected: --colour=red" + help);
     for (const char* rows : {"-1", "ten", "1.5", "99999999999999999999999"})
         EXPECT_EQ(message({"generate", "G", "-o", "-", "--rows", rows}),
-                  "Could not convert: --rows = " + std::string(rows) + help);
+                  "--rows: '" + std::string(rows) + "' is not a count" + help);
+    EXPECT_EQ(message({"generate", "G", "-o", "-", "--seed", "-1"}), "--seed: '-1' is not a count" + help);
     EXPECT_EQ(folder_.files(), 0U) << "no file is left";
 }
 

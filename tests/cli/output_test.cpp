@@ -75,12 +75,16 @@ TEST_F(Output, an_interrupted_generate_leaves_the_old_file_and_nothing_else) {
     }
 }
 
-TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
-    support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}));
-    // More than a pipe holds: when it is written, the program is reading.
+// More than a pipe holds: when it is written, the program is reading.
+std::string long_table() {
     std::string text = "e,s\n";
     while (text.size() < (1U << 20U)) text += "0.5,1\n";
-    process.write(text);
+    return text;
+}
+
+TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
+    support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}));
+    process.write(long_table());
     process.signal(SIGINT);
     const Ended run = process.wait();
     EXPECT_EQ(run.status, 130);
@@ -88,7 +92,9 @@ TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
 }
 
 TEST_F(Output, what_the_caller_wants_ignored_stays_ignored) {
-    support::Process process(command(evaluation()), [] { ::signal(SIGINT, SIG_IGN); });
+    support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}),
+                             [] { ::signal(SIGINT, SIG_IGN); });
+    process.write(long_table());
     process.signal(SIGINT);
     EXPECT_EQ(process.wait().status, 0);
 }
@@ -110,7 +116,10 @@ TEST_F(Output, help_and_version_go_to_standard_output) {
 TEST_F(Output, a_command_is_needed) {
     const std::string help = " ('accrue --help' explains the options)";
     EXPECT_EQ(refusal(accrue({})), "A subcommand is required" + help);
-    EXPECT_EQ(refusal(accrue({"evalute", "f.csv"})), "The following arguments were not expected: f.csv evalute" + help);
+    EXPECT_EQ(
+        refusal(accrue({"evalute", "f.csv"})),
+        "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, show");
+    EXPECT_EQ(refusal(accrue({"-q"})), "The following argument was not expected: -q" + help);
 }
 
 }  // namespace
