@@ -32,9 +32,9 @@ const Rows& rows_of(std::size_t n) {
 
 void report(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
-    state.counters["ns_per_row"] = benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9,
-                                                      benchmark::Counter::kIsIterationInvariantRate |
-                                                          benchmark::Counter::kInvert);
+    state.counters["ns_per_row"] =
+        benchmark::Counter(static_cast<double>(state.range(0)) * 1e-9,
+                           benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void accuracy_reliability_reference(benchmark::State& state) {

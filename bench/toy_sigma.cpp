@@ -71,9 +71,11 @@ int main(int argc, char** argv) {
         const char* recipe;
         const char* form;
     };
-    fmt::print("{:<22}{:<5}{:>6}{:>10}{:>12}{:>12}{:>8}\n", "recipe", "set", "runs", "RMSE", "cal.err/floor", "sd of z", "");
-    for (const Case& c : {Case{"default network", "default", "network"}, Case{"paper network", "paper", "network"},
-                          Case{"default polynomial", "default", "polynomial"}, Case{"paper polynomial", "paper", "polynomial"}})
+    fmt::print("{:<22}{:<5}{:>6}{:>10}{:>12}{:>12}{:>8}\n", "recipe", "set", "runs", "RMSE", "cal.err/floor", "sd of z",
+               "");
+    for (const Case& c :
+         {Case{"default network", "default", "network"}, Case{"paper network", "paper", "network"},
+          Case{"default polynomial", "default", "polynomial"}, Case{"paper polynomial", "paper", "polynomial"}})
         for (const Set& set : {Set{"G", 100}, Set{"Y", 100}, Set{"W", 100}, Set{"5D", 10'000}}) {
             const bool five = set.rows > 100;
             const std::size_t count = five ? runs_5d : runs;

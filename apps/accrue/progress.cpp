@@ -32,8 +32,8 @@ std::string Progress::left(const FitProgress& p) const {
 bool Progress::operator()(const FitProgress& p) {
     if (quiet_) return true;
     const auto now = Clock::now();
-    const bool due = live_ ? now - last_ >= kBetweenLiveLines
-                           : now - last_ >= kBetweenPlainLines && p.finished > finished_;
+    const bool due =
+        live_ ? now - last_ >= kBetweenLiveLines : now - last_ >= kBetweenPlainLines && p.finished > finished_;
     if (!due) return true;
     last_ = now;
     finished_ = p.finished;

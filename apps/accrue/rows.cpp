@@ -90,10 +90,10 @@ Grouping RoleTable::groups() const {
 std::string RoleTable::title() const {
     const std::string where = options_.files.size() == 1 ? data::display_name(options_.files[0])
                                                          : data::counted(options_.files.size(), "file");
-    const std::string what =
-        options_.error.empty()
-            ? fmt::format("error = {} - {}", data::printable(options_.observation), data::printable(options_.prediction))
-            : fmt::format("error = {}", data::printable(options_.error));
+    const std::string what = options_.error.empty()
+                                 ? fmt::format("error = {} - {}", data::printable(options_.observation),
+                                               data::printable(options_.prediction))
+                                 : fmt::format("error = {}", data::printable(options_.error));
     const std::string dropped =
         table_->dropped() == 0 ? "" : fmt::format(" ({} dropped: a value was missing)", table_->dropped());
     return fmt::format("{} of {}{}; {}", data::counted(table_->rows(), "row"), where, dropped, what);

@@ -24,7 +24,8 @@ struct RowOptions {
     ReadOptions read_options() const { return {missing, !no_header, main_column()}; }
 };
 
-// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, and --time when asked for.
+// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, and --time when asked
+// for.
 void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, bool with_time);
 
 // Throws unless the errors are named one way or the other. Called before anything is read.

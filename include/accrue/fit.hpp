@@ -36,18 +36,18 @@ struct FitOptions {
     // paper recipe: the shares of rows for training and for validation; the rest is the test set.
     double training_share = 0.33;
     double validation_share = 0.33;
-    // Iterations without a better validation cost; 0: 10, or 30 for the default recipe in folds of at least 500 rows, where
-    // starts cross a plateau before they find anything and cost is smooth enough to wait.
+    // Iterations without a better validation cost; 0: 10, or 30 for the default recipe in folds of at least 500 rows,
+    // where starts cross a plateau before they find anything and cost is smooth enough to wait.
     int patience = 0;
     int most_iterations = 400;
     std::uint64_t seed = 1;
 };
 
 struct FitProgress {
-    std::size_t task = 0;   // the (fold, start) that reports
+    std::size_t task = 0;  // the (fold, start) that reports
     std::size_t fold = 0, start = 0;
     int iteration = 0;
-    double cost = 0;        // validation cost
+    double cost = 0;  // validation cost
     std::size_t finished = 0, tasks = 0;
 };
 // Return false to stop the fit; it then throws Interrupted. Calls come one at a time, from any thread.
@@ -62,26 +62,26 @@ public:
 struct StartOutcome {
     std::size_t fold = 0, start = 0;
     int iterations = 0;
-    std::string reason;               // why it stopped
-    double validation_cost = 0;       // the best, whose parameters were taken
-    double skill = 0;                 // of that cost over a constant sigma on the same rows
+    std::string reason;          // why it stopped
+    double validation_cost = 0;  // the best, whose parameters were taken
+    double skill = 0;            // of that cost over a constant sigma on the same rows
     bool kept = false;
-    std::string dropped_because;      // empty when kept
+    std::string dropped_because;                           // empty when kept
     std::vector<double> training_curve, validation_curve;  // a value for every iteration
 };
 
 struct FitResult {
     Model model;
-    Verification verification;        // out of fold (default recipe) or on the test rows (paper recipe)
+    Verification verification;  // out of fold (default recipe) or on the test rows (paper recipe)
     std::vector<StartOutcome> starts;
-    Verdict verdict;                  // in words, of this fit
-    // Out-of-fold errors (after the cross-fitted bias correction) and sigmas in the order of the archive's rows; NaN for rows
-    // that were not held out (paper recipe: all but the test rows).
+    Verdict verdict;  // in words, of this fit
+    // Out-of-fold errors (after the cross-fitted bias correction) and sigmas in the order of the archive's rows; NaN
+    // for rows that were not held out (paper recipe: all but the test rows).
     std::vector<double> errors, sigmas;
 };
 
-// Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are all
-// zero, values that are not finite, a single group.
+// Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are
+// all zero, values that are not finite, a single group.
 FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitWatcher& watcher = {});
 
 }  // namespace accrue

@@ -30,7 +30,7 @@ struct Gaussian {
 
 // Forecasts of many rows. A row with a missing (NaN) input has NaN for its figures.
 struct Forecast {
-    std::vector<double> mean;         // prediction + bias correction; empty when there was no prediction
+    std::vector<double> mean;  // prediction + bias correction; empty when there was no prediction
     std::vector<double> sigma;
     std::vector<std::uint8_t> off_support;  // 1 where an input lies outside the range of the archive
 

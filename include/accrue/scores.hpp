@@ -4,8 +4,8 @@
 // Weights may be left out (an empty span: every row counts the same); otherwise they are non-negative with a positive
 // sum, and only their ratios matter. A gradient span may be left out; otherwise it has a place for every row and
 // receives the derivative of the returned value with respect to that row's sigma.
-// All spans of one call have the same length, at least 1. Sums are taken in a fixed order: the result does not depend on
-// the number of threads. Throws InputError when a length differs or a sigma is not positive.
+// All spans of one call have the same length, at least 1. Sums are taken in a fixed order: the result does not depend
+// on the number of threads. Throws InputError when a length differs or a sigma is not positive.
 #pragma once
 
 #include <cstddef>
@@ -58,10 +58,9 @@ private:
 // sqrt(2/pi)/2, the constant at the end of [RS].
 inline constexpr double kReliabilityConstant = 0.39894228040143267794;
 
-// [RS] the integral over t of (ideal cdf - empirical cdf)^2: 0 for a perfectly flat PIT, reliability_floor(N) on average
-// for a calibrated forecast of N rows. Rows with equal t share their mean rank, so the gradient does not
-// depend on the order of the rows; it is exact wherever no two t are equal. Without its constant: add
-// kReliabilityConstant.
+// [RS] the integral over t of (ideal cdf - empirical cdf)^2: 0 for a perfectly flat PIT, reliability_floor(N) on
+// average for a calibrated forecast of N rows. Rows with equal t share their mean rank, so the gradient does not depend
+// on the order of the rows; it is exact wherever no two t are equal. Without its constant: add kReliabilityConstant.
 double reliability_score(std::span<const double> errors, std::span<const double> sigmas,
                          std::span<const double> weights = {}, std::span<double> gradient = {},
                          ScoreWorkspace* workspace = nullptr);
@@ -99,7 +98,8 @@ double balanced_beta(std::span<const double> errors, std::span<const double> wei
 // The constant sigma of least mean CRPS; 0 when that is the limit (at least 71% of the errors are exactly zero).
 double best_constant_sigma(std::span<const double> errors, std::span<const double> weights = {});
 
-// Plain scalar versions on std::erf, std::exp and std::sort: slow, short, and what the tests and benchmarks compare with.
+// Plain scalar versions on std::erf, std::exp and std::sort: slow, short, and what the tests and benchmarks compare
+// with.
 namespace reference {
 ValueAndSlope crps(double error, double sigma);
 ValueAndSlope nlpd(double error, double sigma);

@@ -35,8 +35,8 @@ struct ColumnRequest {
 struct ReadOptions {
     Missing missing = Missing::refuse;
     bool header = true;
-    // NetCDF: the variable whose dimensions are the rows; the others are matched by dimension name and broadcast to them.
-    // Empty: the first requested column.
+    // NetCDF: the variable whose dimensions are the rows; the others are matched by dimension name and broadcast to
+    // them. Empty: the first requested column.
     std::string rows_of = {};
 };
 

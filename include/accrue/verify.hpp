@@ -91,8 +91,8 @@ std::vector<double> pit(std::span<const double> errors, std::span<const double> 
 
 // Distribution of the largest distance between the empirical cdf of n independent uniform numbers and the diagonal.
 // Exact, not asymptotic: the absolute error is at most kKolmogorovError for every whole n up to 100,000 (tests/verify
-// reads these bounds), and that of the survival also at most kKolmogorovSurvivalError of itself, however tiny it is. For an n
-// between two whole numbers the value lies between theirs.
+// reads these bounds), and that of the survival also at most kKolmogorovSurvivalError of itself, however tiny it is.
+// For an n between two whole numbers the value lies between theirs.
 inline constexpr double kKolmogorovError = 1e-13;
 inline constexpr double kKolmogorovSurvivalError = 1e-9;
 double kolmogorov_cdf(double n, double distance);

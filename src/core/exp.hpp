@@ -7,8 +7,8 @@
 
 namespace accrue::core {
 
-// exp(x) for |x| <= 700, relative error at most kExpError (tests/core reads this bound). x = k log 2 + r, |r| <= log(2)/2;
-// the Taylor series of exp(r) to r^13 leaves out less than 1e-17.
+// exp(x) for |x| <= 700, relative error at most kExpError (tests/core reads this bound). x = k log 2 + r, |r| <=
+// log(2)/2; the Taylor series of exp(r) to r^13 leaves out less than 1e-17.
 inline constexpr double kExpError = 4e-16;
 
 inline double vector_exp(double x) noexcept {

@@ -19,10 +19,10 @@ class Random {
 public:
     explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
 
-    double uniform() { return uniform_(engine_); }                                  // in [0, 1)
+    double uniform() { return uniform_(engine_); }  // in [0, 1)
     double uniform(double low, double high) { return low + (high - low) * uniform(); }
-    double normal() { return normal_(engine_); }                                    // N(0, 1)
-    std::size_t below(std::size_t n);                                               // in 0..n-1
+    double normal() { return normal_(engine_); }  // N(0, 1)
+    std::size_t below(std::size_t n);             // in 0..n-1
 
     // Puts the items into random order (Fisher-Yates).
     template <typename T>

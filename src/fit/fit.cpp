@@ -28,8 +28,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSplitStream = 1'000'033;
-// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill is
-// mostly chance and dropping hurts.
+// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill
+// is mostly chance and dropping hurts.
 constexpr std::size_t kRowsToJudge = 500;
 constexpr double kShareOfBestSkill = 0.5;
 constexpr int kShortPatience = 10;
@@ -205,8 +205,8 @@ struct Task {
     std::size_t start;
 };
 
-// Trains every task, in parallel where rows are few, and reports progress one call at a time. A polynomial's orders count as
-// its starts.
+// Trains every task, in parallel where rows are few, and reports progress one call at a time. A polynomial's orders
+// count as its starts.
 std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
                                const Score& score, const TrainOptions& options, std::uint64_t seed,
                                const FitWatcher& watcher) {
@@ -266,8 +266,8 @@ void judge(std::vector<Trained>& trained, const std::vector<double>& constant_co
     }
 }
 
-// Polynomials: an order is kept in all folds when its validation cost is not worse than the best order's by more than the
-// standard error of their difference over the folds. The rows cannot tell those apart, so their average is taken.
+// Polynomials: an order is kept in all folds when its validation cost is not worse than the best order's by more than
+// the standard error of their difference over the folds. The rows cannot tell those apart, so their average is taken.
 void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
     const std::size_t orders = trained.size() / folds;
     const auto at = [&](std::size_t fold, std::size_t order) -> StartOutcome& {
@@ -292,7 +292,8 @@ void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
         const bool kept = average <= std::sqrt(variance / (count - 1));
         for (std::size_t k = 0; k < folds; ++k) {
             at(k, order).kept = kept;
-            if (!kept) at(k, order).dropped_because = fmt::format("order {} validates worse than order {}", order, best);
+            if (!kept)
+                at(k, order).dropped_because = fmt::format("order {} validates worse than order {}", order, best);
         }
     }
 }
@@ -311,9 +312,13 @@ Json outcome_json(const std::vector<Trained>& trained) {
     Json list = Json::array();
     for (const Trained& t : trained) {
         const StartOutcome& o = t.outcome;
-        Json start = {{"fold", o.fold}, {"start", o.start}, {"iterations", o.iterations}, {"reason", o.reason},
+        Json start = {{"fold", o.fold},
+                      {"start", o.start},
+                      {"iterations", o.iterations},
+                      {"reason", o.reason},
                       {"validation_cost", std::isfinite(o.validation_cost) ? Json(o.validation_cost) : Json(nullptr)},
-                      {"skill", o.skill}, {"kept", o.kept}};
+                      {"skill", o.skill},
+                      {"kept", o.kept}};
         if (!o.kept) start["dropped_because"] = o.dropped_because;
         start["training_curve"] = curve(o.training_curve);
         start["validation_curve"] = curve(o.validation_curve);
@@ -323,10 +328,11 @@ Json outcome_json(const std::vector<Trained>& trained) {
 }
 
 Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive) {
-    Json json = {{"form", options.form},       {"recipe", options.recipe},   {"score", options.score},
-                 {"balance", options.balance}, {"bias", options.bias},       {"starts", starts},
-                 {"patience", patience}, {"most_iterations", options.most_iterations}, {"seed", options.seed},
-                 {"rows", archive.errors.size()}};
+    Json json = {{"form", options.form},   {"recipe", options.recipe},
+                 {"score", options.score}, {"balance", options.balance},
+                 {"bias", options.bias},   {"starts", starts},
+                 {"patience", patience},   {"most_iterations", options.most_iterations},
+                 {"seed", options.seed},   {"rows", archive.errors.size()}};
     if (options.recipe == "default") {
         json["folds"] = options.folds;
         json["folds_by"] = !archive.times.empty() ? "time" : !archive.groups.codes.empty() ? "group" : "row";
@@ -392,14 +398,16 @@ struct Fitting {
         score = make_score(options, scaled_errors, arranged.weights);
     }
 
-    TrainOptions train_options(const std::string& form) const {
-        return {form, patience, options.most_iterations};
-    }
+    TrainOptions train_options(const std::string& form) const { return {form, patience, options.most_iterations}; }
 
     // The model with its out-of-sample figures: sigma of arranged row i in oof[i], NaN where it was not held out.
     FitResult finish(const std::vector<double>& oof, const BiasGain& gain) {
         const double nan = std::numeric_limits<double>::quiet_NaN();
-        FitResult result{Model(content), {}, {}, {}, std::vector<double>(arranged.rows(), nan),
+        FitResult result{Model(content),
+                         {},
+                         {},
+                         {},
+                         std::vector<double>(arranged.rows(), nan),
                          std::vector<double>(arranged.rows(), nan)};
         std::vector<double> errors;
         std::vector<double> sigmas;
@@ -443,7 +451,8 @@ void held_out_sigma(const Fitting& f, const std::vector<sigma::Member>& members,
     constexpr std::size_t kBlock = 4096;
     core::for_blocks(end - begin, kBlock, [&](std::size_t, std::size_t from, std::size_t to) {
         sigma::log_sigma(members, f.rows.x, begin + from, begin + to, &oof[begin + from]);
-        for (std::size_t i = begin + from; i < begin + to; ++i) oof[i] = f.content->error_scale * core::vector_exp(oof[i]);
+        for (std::size_t i = begin + from; i < begin + to; ++i)
+            oof[i] = f.content->error_scale * core::vector_exp(oof[i]);
     });
 }
 
@@ -499,7 +508,8 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
 FitResult paper_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     const std::size_t rows = archive.errors.size();
     for (const double s : {options.training_share, options.validation_share})
-        core::require(s > 0 && s < 1, "the shares of training and validation rows are {} and {}, but must be between 0 and 1",
+        core::require(s > 0 && s < 1,
+                      "the shares of training and validation rows are {} and {}, but must be between 0 and 1",
                       options.training_share, options.validation_share);
     const auto share = [&](double s) { return static_cast<std::size_t>(std::lround(s * static_cast<double>(rows))); };
     const std::size_t training = share(options.training_share);

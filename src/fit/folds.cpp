@@ -29,9 +29,10 @@ std::vector<std::size_t> by_group(const Archive& archive, std::size_t folds, std
         if (sizes[g] > 0) order.push_back(g);
     core::require(order.size() > 1, "column '{}' has a single group, which cannot be held out; use another column",
                   archive.group_name);
-    core::require(order.size() >= folds,
-                  "column '{}' has {} groups, which cannot make {} folds of whole groups; use --folds {} or another column",
-                  archive.group_name, order.size(), folds, order.size());
+    core::require(
+        order.size() >= folds,
+        "column '{}' has {} groups, which cannot make {} folds of whole groups; use --folds {} or another column",
+        archive.group_name, order.size(), folds, order.size());
     core::Random(seed, kFoldStream).shuffle(std::span(order));
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     std::vector<std::size_t> filled(folds, 0);

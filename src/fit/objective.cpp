@@ -26,8 +26,14 @@ Score::Kind score_kind(const std::string& name) {
 
 Objective::Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
                      std::span<const double> weights, Score score)
-    : form_(form), x_(x), slice_(slice), score_(score), sigmas_(slice.size()), slopes_(slice.size()),
-      partial_gradients_(core::block_count(slice.size(), kChunk) * form.parameters()), bounded_(slice.size()) {
+    : form_(form),
+      x_(x),
+      slice_(slice),
+      score_(score),
+      sigmas_(slice.size()),
+      slopes_(slice.size()),
+      partial_gradients_(core::block_count(slice.size(), kChunk) * form.parameters()),
+      bounded_(slice.size()) {
     const auto take = [&](std::span<const double> from, std::vector<double>& to) {
         to.assign(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(slice.hole_begin));
         to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(slice.hole_end), from.end());

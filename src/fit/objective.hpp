@@ -25,9 +25,9 @@ struct Slice {
     std::size_t size() const { return hole_begin + rows - hole_end; }
 };
 
-// Cost and gradient of a form on the rows of a slice, in two passes over cache-sized blocks: forward to log sigma; the score
-// and its slopes over all rows; forward again with the way back. Memory is a few numbers a row. Not thread safe: each task
-// has its own; inside, blocks run in parallel and sums keep their order.
+// Cost and gradient of a form on the rows of a slice, in two passes over cache-sized blocks: forward to log sigma; the
+// score and its slopes over all rows; forward again with the way back. Memory is a few numbers a row. Not thread safe:
+// each task has its own; inside, blocks run in parallel and sums keep their order.
 class Objective {
 public:
     Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,

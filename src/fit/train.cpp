@@ -14,15 +14,19 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-Slice training_slice(const Division& d) { return {d.begin, d.end, d.rows}; }
+Slice training_slice(const Division& d) {
+    return {d.begin, d.end, d.rows};
+}
 // Validation rows are "everything but nothing" of their own stretch: the columns are shifted to begin there.
-Slice validation_slice(const Division& d) { return {0, 0, d.end - d.begin}; }
+Slice validation_slice(const Division& d) {
+    return {0, 0, d.end - d.begin};
+}
 
 struct Task {
     Task(const Rows& rows, const Division& d, const Score& score, const sigma::Form& form)
         : training(form, rows.x, training_slice(d), rows.errors.first(d.rows), head(rows.weights, d.rows), score),
-          validation(form, shifted(rows.x, d.begin), validation_slice(d),
-                     rows.errors.subspan(d.begin, d.end - d.begin), part(rows.weights, d), score) {}
+          validation(form, shifted(rows.x, d.begin), validation_slice(d), rows.errors.subspan(d.begin, d.end - d.begin),
+                     part(rows.weights, d), score) {}
 
     static std::span<const double> head(std::span<const double> values, std::size_t count) {
         return values.empty() ? values : values.first(count);
@@ -57,8 +61,8 @@ double log_spread(const Rows& rows, const Division& d) {
     return std::clamp(std::isfinite(spread) ? spread : 0.0, sigma::kLowestLogSigma / 2, sigma::kHighestLogSigma / 2);
 }
 
-// Ten significant digits: the file stays small and holds exactly what was verified. A whole number over a power of ten up to
-// 10^22 is the double nearest to that decimal, so it is also printed with so few digits.
+// Ten significant digits: the file stays small and holds exactly what was verified. A whole number over a power of ten
+// up to 10^22 is the double nearest to that decimal, so it is also printed with so few digits.
 void shorten(std::vector<double>& parameters) {
     constexpr int kDigits = 10;
     constexpr int kLargestExact = 22;
@@ -83,27 +87,26 @@ optimise::Outcome descend(Task& task, const sigma::Form& form, std::vector<doubl
     int since_best = 0;
     optimise::Options settings;
     settings.most_iterations = options.most_iterations;
-    settings.method = form.parameters() <= sigma::Polynomial::kHighestOrder + 1 ? optimise::Method::bfgs
-                                                                                : optimise::Method::lbfgs;
-    return optimise::minimise(
-        [&](std::span<const double> x, double& value, std::span<double> gradient) {
-            return task.training(x, value, gradient);
-        },
-        std::move(start),
-        [&](int iteration, std::span<const double> x, double value) {
-            const double cost = task.validation_cost(x);
-            best.outcome.training_curve.push_back(value);
-            best.outcome.validation_curve.push_back(cost);
-            if (cost < best.outcome.validation_cost) {
-                best.outcome.validation_cost = cost;
-                best.member.parameters.assign(x.begin(), x.end());
-            }
-            since_best = cost < own_best ? 0 : since_best + 1;
-            own_best = std::min(own_best, cost);
-            const bool go_on = report(iteration, cost);
-            return !go_on || since_best >= options.patience ? optimise::Watch::stop : optimise::Watch::go_on;
-        },
-        settings);
+    settings.method =
+        form.parameters() <= sigma::Polynomial::kHighestOrder + 1 ? optimise::Method::bfgs : optimise::Method::lbfgs;
+    return optimise::minimise([&](std::span<const double> x, double& value,
+                                  std::span<double> gradient) { return task.training(x, value, gradient); },
+                              std::move(start),
+                              [&](int iteration, std::span<const double> x, double value) {
+                                  const double cost = task.validation_cost(x);
+                                  best.outcome.training_curve.push_back(value);
+                                  best.outcome.validation_curve.push_back(cost);
+                                  if (cost < best.outcome.validation_cost) {
+                                      best.outcome.validation_cost = cost;
+                                      best.member.parameters.assign(x.begin(), x.end());
+                                  }
+                                  since_best = cost < own_best ? 0 : since_best + 1;
+                                  own_best = std::min(own_best, cost);
+                                  const bool go_on = report(iteration, cost);
+                                  return !go_on || since_best >= options.patience ? optimise::Watch::stop
+                                                                                  : optimise::Watch::go_on;
+                              },
+                              settings);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ struct Rows {
     std::vector<sigma::Range> ranges;
 };
 
-// A division: training rows are all but [begin, end), which validate. For the paper's split `rows` leaves out the test rows,
-// which come last.
+// A division: training rows are all but [begin, end), which validate. For the paper's split `rows` leaves out the test
+// rows, which come last.
 struct Division {
     std::size_t begin;
     std::size_t end;

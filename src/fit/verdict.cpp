@@ -28,8 +28,8 @@ Verdict fit_verdict(const Verification& v, const FitOptions& options, const Bias
             fmt::format("The predictions are biased: --bias {} would lower the CRPS by about {:.1f}%.",
                         linear ? "linear" : "constant", 100 * (linear ? gain.linear : gain.constant)));
     } else if (options.bias == "constant" && gain.linear > gain.constant + kWorthCorrecting) {
-        result.remarks.push_back(fmt::format("--bias linear would lower the CRPS by another {:.1f}%.",
-                                             100 * (gain.linear - gain.constant)));
+        result.remarks.push_back(
+            fmt::format("--bias linear would lower the CRPS by another {:.1f}%.", 100 * (gain.linear - gain.constant)));
     }
     if (v.effective_rows < kFewRows && options.form == "network")
         result.remarks.push_back(fmt::format(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accrue/model.hpp"
+#include "accrue/version.hpp"
 #include "mean/bias.hpp"
 #include "sigma/ensemble.hpp"
 
@@ -28,6 +29,7 @@ struct Model::Content {
     mean::Bias bias;         // in the errors' own unit
     std::vector<sigma::Member> members;
     // For people and for reports: not needed to forecast.
+    std::string accrue_version{kVersion};  // that fitted it
     nlohmann::ordered_json columns;
     nlohmann::ordered_json configuration;
     nlohmann::ordered_json fit;

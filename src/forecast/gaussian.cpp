@@ -14,7 +14,9 @@ double Gaussian::pdf(double y) const {
     return std::exp(-z * z / 2) / (sigma * std::sqrt(2 * std::numbers::pi));
 }
 
-double Gaussian::cdf(double y) const { return std::erfc((mean - y) / (std::numbers::sqrt2 * sigma)) / 2; }
+double Gaussian::cdf(double y) const {
+    return std::erfc((mean - y) / (std::numbers::sqrt2 * sigma)) / 2;
+}
 
 double Gaussian::quantile(double probability) const {
     core::require(probability > 0 && probability < 1, "a probability must be between 0 and 1; it is {}", probability);
@@ -22,7 +24,9 @@ double Gaussian::quantile(double probability) const {
     return mean - std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability) * sigma;
 }
 
-double Gaussian::crps(double y) const { return accrue::crps(y - mean, sigma).value; }
+double Gaussian::crps(double y) const {
+    return accrue::crps(y - mean, sigma).value;
+}
 
 Gaussian::Interval Gaussian::interval(double level) const {
     core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);

@@ -35,9 +35,15 @@ Gaussian Forecast::row(std::size_t i) const {
 
 Model::Model(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
 
-const std::vector<std::string>& Model::inputs() const { return content_->input_names; }
-std::string Model::prediction() const { return content_->prediction_name; }
-bool Model::corrects_bias() const { return content_->bias.kind != mean::BiasKind::none; }
+const std::vector<std::string>& Model::inputs() const {
+    return content_->input_names;
+}
+std::string Model::prediction() const {
+    return content_->prediction_name;
+}
+bool Model::corrects_bias() const {
+    return content_->bias.kind != mean::BiasKind::none;
+}
 
 Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction) const {
     const Content& c = *content_;

@@ -1,14 +1,13 @@
 // The model file: JSON with a checksum and test vectors. docs/model-file.md describes it.
 #include <fmt/format.h>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <sys/stat.h>
 
 #include "accrue/model.hpp"
-#include "accrue/version.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "data/files.hpp"
@@ -36,7 +35,9 @@ std::string checksum(std::string_view text) {
     return fmt::format("{:016x}", sum);
 }
 
-Json scaling_json(const Scaling& scaling) { return {{"centre", scaling.centre}, {"scale", scaling.scale}}; }
+Json scaling_json(const Scaling& scaling) {
+    return {{"centre", scaling.centre}, {"scale", scaling.scale}};
+}
 
 Scaling scaling_of(const Json& json) {
     const Scaling scaling{json.at("centre").get<double>(), json.at("scale").get<double>()};
@@ -96,7 +97,7 @@ Json content_json(const Model& model) {
     Json json;
     json["format"] = "accrue model";
     json["format_version"] = kFormatVersion;
-    json["accrue_version"] = kVersion;
+    json["accrue_version"] = c.accrue_version;
     json["columns"] = c.columns;
     json["configuration"] = c.configuration;
     Json inputs = Json::array();
@@ -166,6 +167,7 @@ std::shared_ptr<const Model::Content> content_of(const Json& json) {
         c->members.push_back({std::move(form), std::move(parameters)});
     }
     core::require(!c->members.empty(), "it has no sigma model");
+    c->accrue_version = json.at("accrue_version").get<std::string>();
     c->columns = json.at("columns");
     c->configuration = json.at("configuration");
     c->fit = json.at("fit");
@@ -178,8 +180,10 @@ Model checked(const std::string& text) {
     core::require(json.is_object() && json.value("format", "") == "accrue model", "it is not an accrue model");
     const Json& version = json.at("format_version");
     core::require(version.is_number_integer(), "its format version is not a number");
-    core::require(version <= kFormatVersion, "it has format version {}, this accrue reads up to {}; use a newer accrue",
-                  version.dump(), kFormatVersion);
+    const bool enormous = version.is_number_unsigned() && version.get<std::uint64_t>() > kFormatVersion;
+    core::require(!enormous && version <= kFormatVersion,
+                  "it has format version {}, this accrue reads up to {}; use a newer accrue", version.dump(),
+                  kFormatVersion);
     core::require(version >= 1, "it has format version {}, which never was", version.dump());
     const std::string sum = json.at("checksum").get<std::string>();
     json.erase("checksum");

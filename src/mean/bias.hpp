@@ -13,8 +13,8 @@ enum class BiasKind { none, constant, linear };
 BiasKind bias_kind(std::string_view name);  // throws InputError for another name than none, constant, linear
 std::string to_string(BiasKind kind);
 
-// correction = coefficients[0] + sum_k coefficients[k + 1] * regressor_k, regressors being standardised: the inputs, then the
-// prediction where there is one. No coefficients: no correction.
+// correction = coefficients[0] + sum_k coefficients[k + 1] * regressor_k, regressors being standardised: the inputs,
+// then the prediction where there is one. No coefficients: no correction.
 struct Bias {
     BiasKind kind = BiasKind::none;
     std::vector<double> coefficients;

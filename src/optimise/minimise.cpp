@@ -85,7 +85,8 @@ Outcome minimise(const Function& function, std::vector<double> start, const Watc
 
     Outcome outcome;
     outcome.x = std::move(start);
-    const ceres::GradientProblem problem(new Problem(function, static_cast<int>(outcome.x.size()), outcome.evaluations));
+    const ceres::GradientProblem problem(
+        new Problem(function, static_cast<int>(outcome.x.size()), outcome.evaluations));
     Callback callback(watcher, outcome.x);
     ceres::GradientProblemSolver::Options settings;
     settings.line_search_direction_type = options.method == Method::lbfgs ? ceres::LBFGS : ceres::BFGS;
@@ -101,14 +102,18 @@ Outcome minimise(const Function& function, std::vector<double> start, const Watc
     settings.update_state_every_iteration = true;  // without it the callback sees stale parameters
     ceres::GradientProblemSolver::Summary summary;
     ceres::Solve(settings, problem, outcome.x.data(), &summary);
-    // Ceres gives no final cost when it found no step.
-    outcome.value = summary.iterations.empty() ? std::numeric_limits<double>::infinity() : summary.iterations.back().cost;
-    // None at all where the start has no value.
+    // Ceres gives no final cost when it found no step, and no iteration at all when the start is the minimum or has no
+    // value.
+    bool defined = true;
+    if (summary.iterations.empty())
+        defined = function(outcome.x, outcome.value, {});
+    else
+        outcome.value = summary.iterations.back().cost;
+    if (!defined) outcome.value = std::numeric_limits<double>::infinity();
     outcome.iterations = std::max(static_cast<int>(summary.iterations.size()) - 1, 0);
     outcome.reason = reason_of(summary);
     // Nor does it show the step with which it converged.
-    if (!summary.iterations.empty() && callback.shown() < outcome.iterations)
-        callback(summary.iterations.back());
+    if (defined && callback.shown() < outcome.iterations) watcher(outcome.iterations, outcome.x, outcome.value);
     return outcome;
 }
 

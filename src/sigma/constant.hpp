@@ -14,8 +14,8 @@ public:
                    double* out) const override {
         for (std::size_t i = 0; i < end - begin; ++i) out[i] = parameters[0];
     }
-    void add_gradient(std::span<const double>, const Columns&, std::size_t begin, std::size_t end,
-                      const double* slopes, double* gradient) const override {
+    void add_gradient(std::span<const double>, const Columns&, std::size_t begin, std::size_t end, const double* slopes,
+                      double* gradient) const override {
         for (std::size_t i = 0; i < end - begin; ++i) gradient[0] += slopes[i];
     }
 };

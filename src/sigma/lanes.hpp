@@ -1,5 +1,5 @@
-// Small dense products over a block of rows, rows in the lanes of vector registers. The widest vectors of the level that
-// this file is compiled for.
+// Small dense products over a block of rows, rows in the lanes of vector registers. The widest vectors of the level
+// that this file is compiled for.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,12 @@ inline Lanes load(const double* from) {
     std::memcpy(&value, from, sizeof value);
     return value;
 }
-inline void store(double* to, Lanes value) { std::memcpy(to, &value, sizeof value); }
-inline Lanes broadcast(double value) { return value - Lanes{}; }
+inline void store(double* to, Lanes value) {
+    std::memcpy(to, &value, sizeof value);
+}
+inline Lanes broadcast(double value) {
+    return value - Lanes{};
+}
 inline double sum_of_lanes(Lanes value) {
     double sum = 0;
     for (std::size_t i = 0; i < kLanes; ++i) sum += value[i];
@@ -66,7 +70,8 @@ void product(const double* weights, const double* bias, std::size_t units, std::
         }
 }
 
-// sums[i*second_count + j] += sum over the block's rows of first[i]*second[j]. `first_count` is a multiple of kTileUnits.
+// sums[i*second_count + j] += sum over the block's rows of first[i]*second[j]. `first_count` is a multiple of
+// kTileUnits.
 template <std::size_t kTileSecond>
 void add_outer_tile(const double* first, std::size_t i, const double* second, std::size_t j, std::size_t second_count,
                     double* sums) {

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t kFirst = Network::kFirst;
 constexpr std::size_t kSecond = Network::kSecond;
 
-// The parameters in their order: first-layer weights (a row of inputs for each unit) and biases, second-layer weights and
-// biases, output weights, output bias.
+// The parameters in their order: first-layer weights (a row of inputs for each unit) and biases, second-layer weights
+// and biases, output weights, output bias.
 template <typename T>
 struct Layers {
     T* first_weights;
@@ -73,8 +73,7 @@ void fill(double* block, const double* from, std::size_t rows) {
 }
 
 void forward(const Layers<const double>& layers, const Columns& x, std::size_t begin, std::size_t rows, Block& block) {
-    for (std::size_t k = 0; k < x.inputs; ++k)
-        fill(block.inputs + k * kBlockRows, x.data + k * x.stride + begin, rows);
+    for (std::size_t k = 0; k < x.inputs; ++k) fill(block.inputs + k * kBlockRows, x.data + k * x.stride + begin, rows);
     product(layers.first_weights, layers.first_biases, kFirst, x.inputs, block.inputs, block.first,
             [](std::size_t, Lanes sum) { return sum > 0 ? sum : Lanes{}; });
     product(layers.second_weights, layers.second_biases, kSecond, kFirst, block.first, block.second,
@@ -90,7 +89,8 @@ Lanes clip(Lanes value) {
 }  // namespace
 
 std::vector<double> Network::start(core::Random& random, double log_spread) const {
-    // He for the first layer's weights; biases N(0, 1), so that the kinks lie all over the inputs' range from the start.
+    // He for the first layer's weights; biases N(0, 1), so that the kinks lie all over the inputs' range from the
+    // start.
     std::vector<double> parameters(this->parameters(), 0.0);
     const Layers<double> layers(parameters.data(), inputs_);
     const auto fill_normal = [&](double* from, std::size_t count, double sd) {

@@ -1,4 +1,5 @@
-// Two hidden layers, 50 ReLU units and 10 symmetric saturating linear units (clipped to [-1, 1]); the output is log sigma.
+// Two hidden layers, 50 ReLU units and 10 symmetric saturating linear units (clipped to [-1, 1]); the output is log
+// sigma.
 #pragma once
 
 #include "sigma/form.hpp"
@@ -13,7 +14,9 @@ public:
     explicit Network(std::size_t inputs) : inputs_(inputs) {}
 
     std::string_view name() const override { return "network"; }
-    std::size_t parameters() const override { return first_weights_end() + kFirst + kFirst * kSecond + kSecond + kSecond + 1; }
+    std::size_t parameters() const override {
+        return first_weights_end() + kFirst + kFirst * kSecond + kSecond + kSecond + 1;
+    }
     std::vector<double> start(core::Random& random, double log_spread) const override;
     void log_sigma(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
                    double* out) const override;

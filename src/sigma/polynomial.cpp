@@ -41,8 +41,7 @@ Coefficients bernstein(std::span<const double> parameters) {
     for (std::size_t l = 0; l <= n; ++l) {
         for (std::size_t k = 0; k <= l; ++k) powers[k] += parameters[l] * before[k];
         Coefficients next{};
-        for (std::size_t k = 0; k < kMost; ++k)
-            next[k] = (k > 0 ? 4 * now[k - 1] : 0) - 2 * now[k] - before[k];
+        for (std::size_t k = 0; k < kMost; ++k) next[k] = (k > 0 ? 4 * now[k - 1] : 0) - 2 * now[k] - before[k];
         before = now;
         now = next;
     }
@@ -57,8 +56,8 @@ Coefficients bernstein(std::span<const double> parameters) {
     return result;
 }
 
-// Is the polynomial above the bound on the interval of these Bernstein coefficients? Yes when all coefficients are; no when
-// an end is not, for the ends are values; otherwise halve the interval (de Casteljau).
+// Is the polynomial above the bound on the interval of these Bernstein coefficients? Yes when all coefficients are; no
+// when an end is not, for the ends are values; otherwise halve the interval (de Casteljau).
 bool above(Coefficients b, std::size_t n, double bound, int depth) {
     if (!(b[0] > bound) || !(b[n] > bound)) return false;
     if (std::all_of(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(n) + 1, [&](double c) { return c > bound; }))

@@ -6,8 +6,8 @@
 namespace accrue::sigma {
 
 // Parameters are the coefficients of the Chebyshev polynomials T_0..T_order of u, the input mapped from its range to
-// [-1, 1]: the same polynomials as sums of powers, but far better conditioned for the minimiser. Outside the range the input
-// is clamped to it.
+// [-1, 1]: the same polynomials as sums of powers, but far better conditioned for the minimiser. Outside the range the
+// input is clamped to it.
 class Polynomial final : public Form {
 public:
     static constexpr std::size_t kHighestOrder = 10;

@@ -10,7 +10,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // JSON has no NaN and no infinity: such figures are null.
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 }  // namespace
 

@@ -231,8 +231,8 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
             total += weights.empty() ? 1 : w.back();
         }
         if (total <= 0) continue;  // no rows, or none that counts
-        Verification& own =
-            result.groups.emplace_back(verify_rows(e, s, w, options, floors, verification::PitCdf(p, w, options.diagram_points - 1), workspace));
+        Verification& own = result.groups.emplace_back(
+            verify_rows(e, s, w, options, floors, verification::PitCdf(p, w, options.diagram_points - 1), workspace));
         own.name = groups.labels[g];
     }
     return result;

@@ -119,7 +119,7 @@ TEST_F(Faults, options_that_make_no_sense) {
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x,x"}), "--inputs names 'x' twice");
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x,y"}),
               "--inputs names 'y', which is what the errors are made of: it is not known when predicting");
-    EXPECT_EQ(fit_file_message(file, {"--folds", "-1"}), "--folds: -1 is not a count" + help);
+    EXPECT_EQ(fit_file_message(file, {"--folds", "-1"}), "--folds: '-1' is not a count" + help);
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--folds", "1"}), "there must be at least 2 folds; there are 1");
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--balance", "1.5"}),
               "--balance is 1.5, but must be between 0 and 1");
@@ -142,7 +142,7 @@ TEST_F(Faults, options_that_make_no_sense) {
     EXPECT_EQ(writing("-", {"--json"}), "-o - and --json both write to standard output: give the model a file");
     EXPECT_EQ(writing(file), "a.csv is an archive to read: write the model to another file");
     EXPECT_EQ(writing(folder_.path("no/m.json")), "cannot write no/m.json: there is no folder 'no'");
-    EXPECT_EQ(writing("/dev/null", {"--starts", "-1"}), "--starts: -1 is not a count" + help);
+    EXPECT_EQ(writing("/dev/null", {"--starts", "-1"}), "--starts: '-1' is not a count" + help);
     EXPECT_EQ(writing("/dev/null", {"--starts", "1000000000"}),
               "there are 1000000000 starts, but at most 1000 are allowed");
 }

@@ -119,7 +119,7 @@ TEST_F(Output, a_command_is_needed) {
     EXPECT_EQ(
         refusal(accrue({"evalute", "f.csv"})),
         "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, show");
-    EXPECT_EQ(refusal(accrue({"-q"})), "The following argument was not expected: -q" + help);
+    EXPECT_EQ(refusal(accrue({"-q"})), "A subcommand is required" + help);
 }
 
 }  // namespace

@@ -139,6 +139,18 @@ TEST(FitOutcome, DroppedStartsSayWhy) {
         EXPECT_EQ(start.dropped_because, start.kept ? "" : "another start has a lower validation cost");
 }
 
+TEST(FitOutcome, AConstantThatStartsAtItsMinimumHasACost) {
+    // The start of a constant is the minimum of nlpd; its cost on the held-out rows is what skill is measured by.
+    FitOptions options;
+    options.form = "constant";
+    options.score = "nlpd";
+    for (const StartOutcome& start : fit(some_rows(100, 215).archive(), options).starts) {
+        EXPECT_TRUE(start.kept);
+        EXPECT_TRUE(std::isfinite(start.validation_cost));
+        EXPECT_EQ(start.skill, 0);
+    }
+}
+
 TEST(FitOutcome, OrdersOfAPolynomialCountAsStarts) {
     FitOptions options;
     options.form = "polynomial";

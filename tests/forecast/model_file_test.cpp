@@ -62,6 +62,12 @@ TEST(ModelFile, BlanksDoNotMatter) {
     EXPECT_EQ(Model::parse(sealed(json)).text(), network_text()) << "the checksum is not what the documentation says";
 }
 
+TEST(ModelFile, RemembersTheVersionThatFittedIt) {
+    Json json = Json::parse(network_text());
+    json["accrue_version"] = "0.0.7";
+    EXPECT_EQ(Model::parse(sealed(json)).json().at("accrue_version"), "0.0.7");
+}
+
 TEST(ModelFile, RefusesEveryEditOfANumber) {
     const std::string& text = network_text();
     core::Random random(232);

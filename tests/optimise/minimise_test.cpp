@@ -105,6 +105,24 @@ TEST(Minimise, NeverEndsWhereTheFunctionIsNotDefined) {
     }
 }
 
+TEST(Minimise, AStartAtTheMinimumIsShownToo) {
+    for (const Method method : kMethods) {
+        int shown = 0;
+        const auto watcher = [&](int iteration, std::span<const double> x, double value) {
+            ++shown;
+            EXPECT_EQ(iteration, 0);
+            EXPECT_EQ(x[0], 1);
+            EXPECT_EQ(value, 0);
+            return Watch::go_on;
+        };
+        const Outcome outcome = minimise(rosenbrock, {1, 1}, watcher, tight(method));
+        EXPECT_EQ(shown, 1);
+        EXPECT_EQ(outcome.reason, Reason::converged);
+        EXPECT_EQ(outcome.iterations, 0);
+        EXPECT_EQ(outcome.value, 0);
+    }
+}
+
 TEST(Minimise, AStartWithoutAValueIsAnOutcomeToo) {
     for (const Method method : kMethods) {
         const Outcome outcome = minimise(walled, {2}, go_on, tight(method));
