@@ -53,8 +53,8 @@ TEST(FitStatistics, NetworkLearnsFiveDimensions) {
     RecordProperty("rmse", std::to_string(error));
     RecordProperty("floors", std::to_string(v.calibration_error / v.calibration_floor));
     EXPECT_LT(error, 0.11);
-    // The issue asks for the median of ten seeds on 10,000 rows (bench_toy_sigma prints it: about 1.5). One seed may lie
-    // near 2.5 there; on 2,500 rows, where the floor is twice as high, it is far below. A perfect forecast
+    // The issue asks for the median of ten seeds on 10,000 rows (bench_toy_sigma prints it: about 1.5). One seed may
+    // lie near 2.5 there; on 2,500 rows, where the floor is twice as high, it is far below. A perfect forecast
     // exceeds 2.5 floors (Kolmogorov's 2.07) with probability 4e-4.
     EXPECT_LT(v.calibration_error, 2.5 * v.calibration_floor);
     EXPECT_GT(v.sd_z, 0.95);
