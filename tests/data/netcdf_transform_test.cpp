@@ -293,14 +293,16 @@ int status_on_a_full_disk(const std::string& file, const std::string& out) {
     return 1;
 }
 
-// In a process of its own, since the limit stays. So few rows start no threads, which would not survive the fork.
+// In a process of its own, since the limit stays. So few rows start no threads, which would not survive the fork. It ends
+// without clean-up: what HDF5 keeps for each thread would be a leak to a sanitizer, since the fork left the others behind.
 TEST_F(NetcdfTransform, a_full_disk_is_named_and_leaves_the_old_file) {
     for (const char* kind : {"classic", "nc4"}) {
         std::string body = "dimensions: x = 4000 ; variables: double mu(x) ; data: mu = 0";
         for (int i = 1; i < 4000; ++i) body += ", " + std::to_string(i);
         const std::string file = from_cdl("a.nc", body + " ;", kind);
         const std::string out = folder_.file("out.nc", "old");
-        EXPECT_EXIT(std::exit(status_on_a_full_disk(file, out)), testing::ExitedWithCode(0), "^$") << kind;
+        // _Exit: HDF5 keeps memory of its own after a failed write, which a leak check at exit would report.
+        EXPECT_EXIT(std::_Exit(status_on_a_full_disk(file, out)), testing::ExitedWithCode(0), "^$") << kind;
         EXPECT_EQ(folder_.content("out.nc"), "old");
         EXPECT_EQ(folder_.files(), 2U);
     }
