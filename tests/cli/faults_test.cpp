@@ -197,7 +197,7 @@ TEST_F(Faults, model_files_of_brackets_are_refused_at_once_in_little_memory) {
         const auto begin = Clock::now();
         const RunOptions little{.in_child = [] {
             const rlimit limit{400U << 20U, 400U << 20U};
-            ::setrlimit(RLIMIT_DATA, &limit);
+            support::limit_data(limit);
         }};
         const std::string message = refusal(accrue({"show", file}, little));
         // A second is what it may take; machines that run tests are busy.

@@ -139,7 +139,7 @@ TEST_F(Predict, streams_a_million_rows_in_little_memory) {
     const std::string file = fitted({"--inputs", "x", "--form", "polynomial"});
     support::Process process(command({"predict", file, "-", "-o", "/dev/null", "--threads", "2"}), [] {
         const rlimit limit{80U << 20U, 80U << 20U};  // less than the rows take
-        ::setrlimit(RLIMIT_DATA, &limit);
+        support::limit_data(limit);
     });
     process.write("x,mu,note\n");
     std::string block;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,13 @@
 #include <vector>
 
 namespace accrue::support {
+
+// For a child: the most data memory that it may have. Not under a sanitizer, whose shadow memory exceeds any limit.
+inline void limit_data([[maybe_unused]] const rlimit& limit) {
+#ifndef __SANITIZE_ADDRESS__
+    ::setrlimit(RLIMIT_DATA, &limit);
+#endif
+}
 
 // How a program ended, and what it printed.
 struct Ended {
