@@ -293,8 +293,9 @@ int status_on_a_full_disk(const std::string& file, const std::string& out) {
     return 1;
 }
 
-// In a process of its own, since the limit stays. So few rows start no threads, which would not survive the fork. It ends
-// without clean-up: what HDF5 keeps for each thread would be a leak to a sanitizer, since the fork left the others behind.
+// In a process of its own, since the limit stays. So few rows start no threads, which would not survive the fork. It
+// ends without clean-up: what HDF5 keeps for each thread would be a leak to a sanitizer, since the fork left the others
+// behind.
 TEST_F(NetcdfTransform, a_full_disk_is_named_and_leaves_the_old_file) {
     for (const char* kind : {"classic", "nc4"}) {
         std::string body = "dimensions: x = 4000 ; variables: double mu(x) ; data: mu = 0";
