@@ -67,8 +67,9 @@ RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more)
     differences_.resize(table_->rows());
     for (std::size_t i = 0; i < differences_.size(); ++i) differences_[i] = y[i] - mu[i];
     for (std::size_t i = 0; i < differences_.size(); ++i)
-        core::require(std::isfinite(differences_[i]), "{} - {} is too large for a double: {} - {}",
-                      data::printable(options.observation), data::printable(options.prediction), y[i], mu[i]);
+        if (!std::isfinite(differences_[i]))
+            core::refuse("{} - {} is too large for a double: {} - {}", data::printable(options.observation),
+                         data::printable(options.prediction), y[i], mu[i]);
     errors_ = differences_;
 }
 

@@ -32,10 +32,15 @@ std::uint64_t ordered_bits(double x) {
     return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | 0x8000000000000000ULL);
 }
 
-// One bucket: t and weights as dealt, room for keys. Replaces every t by its place within the bucket, not yet divided
-// by the total weight, and returns the bucket's weight.
-double rank_bucket(std::span<double> t, const double* weights, std::uint64_t* keys) {
+// One bucket: t and weights as dealt. Replaces every t by its place within the bucket, not yet divided by the total
+// weight, and returns the bucket's weight.
+double rank_bucket(std::span<double> t, const double* weights) {
     const std::size_t count = t.size();
+    // A thread's own, so that it stays in its cache from bucket to bucket: order-preserving bits of float(t), and the
+    // row in the bucket.
+    thread_local core::Buffer<std::uint64_t> key_buffer;
+    key_buffer.reserve(count);
+    std::uint64_t* keys = key_buffer.data();
     for (std::size_t i = 0; i < count; ++i)
         keys[i] = static_cast<std::uint64_t>(ordered_bits(static_cast<float>(t[i]))) << 32U | i;
     core::sort_ascending({keys, count});
@@ -110,28 +115,24 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     const std::size_t n = t.size();
     core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be ranked", n);
     const bool weighted = !weights.empty();
-    const auto reserve = [](auto& buffer, std::size_t size) {
-        if (buffer.size() < size) buffer.resize(size);
-    };
-    reserve(buffers.keys, n);
     const std::size_t bucket_count = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMostBuckets);
     if (bucket_count == 1) {
         // Adding 0 makes -0 and +0 one.
         for (std::size_t i = 0; i < n; ++i) places[i] = t[i] + 0.0;
-        rank_bucket(places, weighted ? weights.data() : nullptr, buffers.keys.data());
+        rank_bucket(places, weighted ? weights.data() : nullptr);
         for (double& place : places) place /= total_weight;
         return;
     }
 
-    reserve(buffers.buckets, n);
-    reserve(buffers.dealt, n);
-    if (weighted) reserve(buffers.dealt_weights, n);
-    reserve(buffers.starts, bucket_count + 1);
-    reserve(buffers.bucket_weights, bucket_count);
+    buffers.buckets.reserve(n);
+    buffers.dealt.reserve(n);
+    if (weighted) buffers.dealt_weights.reserve(n);
+    buffers.starts.reserve(bucket_count + 1);
+    buffers.bucket_weights.reserve(bucket_count);
     const Bucketing bucket_of(t, bucket_count);
     const std::size_t chunk = std::max(kLeastChunk, core::block_count(n, kMostChunks));
     const std::size_t chunks = core::block_count(n, chunk);
-    reserve(buffers.offsets, chunks * bucket_count);
+    buffers.offsets.reserve(chunks * bucket_count);
     std::uint16_t* bucket = buffers.buckets.data();
     std::uint32_t* starts = buffers.starts.data();
     double* dealt = buffers.dealt.data();
@@ -170,7 +171,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     core::for_blocks(bucket_count, 1, [&](std::size_t b, std::size_t, std::size_t) {
         const std::size_t first = starts[b];
         buffers.bucket_weights[b] = rank_bucket({dealt + first, starts[b + 1] - first},
-                                                weighted ? dealt_weights + first : nullptr, &buffers.keys[first]);
+                                                weighted ? dealt_weights + first : nullptr);
     });
 
     double before = 0;

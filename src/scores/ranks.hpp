@@ -3,18 +3,18 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "core/buffer.hpp"
 
 namespace accrue::scores {
 
 struct RankBuffers {
-    std::vector<std::uint16_t> buckets;  // of every row
-    std::vector<std::uint32_t> offsets;  // of every chunk and bucket
-    std::vector<std::uint32_t> starts;   // of every bucket
-    std::vector<double> dealt;           // t, later places, bucket after bucket
-    std::vector<double> dealt_weights;   // likewise
-    std::vector<std::uint64_t> keys;     // order-preserving bits of float(t), and the place in the bucket
-    std::vector<double> bucket_weights;
+    core::Buffer<std::uint16_t> buckets;  // of every row
+    core::Buffer<std::uint32_t> offsets;  // of every chunk and bucket
+    core::Buffer<std::uint32_t> starts;   // of every bucket
+    core::Buffer<double> dealt;           // t, later places, bucket after bucket
+    core::Buffer<double> dealt_weights;   // likewise
+    core::Buffer<double> bucket_weights;
 };
 
 // places[i] = (weight of the rows before row i + weight of the rows up to and including it)/total, rows sorted by t:

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "accrue/scores.hpp"
+#include "core/buffer.hpp"
 #include "core/parallel.hpp"
 #include "scores/checks.hpp"
 #include "scores/gauss.hpp"
@@ -30,18 +31,17 @@ struct FirstPass {
 }  // namespace scores
 
 struct ScoreWorkspace::Buffers {
-    std::vector<double> t;
-    std::vector<double> twice_cdf;  // erf(t) + 1
-    std::vector<double> places;
+    core::Buffer<double> t;
+    core::Buffer<double> twice_cdf;  // erf(t) + 1
+    core::Buffer<double> places;
     scores::RankBuffers ranks;
     std::vector<scores::FirstPass> first_parts;  // of every block
     std::vector<double> sum_parts;
 
     void reserve(std::size_t rows) {
-        if (t.size() >= rows) return;
-        t.resize(rows);
-        twice_cdf.resize(rows);
-        places.resize(rows);
+        t.reserve(rows);
+        twice_cdf.reserve(rows);
+        places.reserve(rows);
     }
 };
 
