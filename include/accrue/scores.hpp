@@ -40,7 +40,8 @@ double mean_crps(std::span<const double> errors, std::span<const double> sigmas,
 double mean_nlpd(std::span<const double> errors, std::span<const double> sigmas, std::span<const double> weights = {},
                  std::span<double> gradient = {});
 
-// Memory for the scores that rank rows. Handed in, it is reused: calls with as many rows or fewer allocate nothing.
+// Memory for the scores that rank rows. Handed in, it is reused: calls with as many rows or fewer allocate nothing,
+// except that a thread's room for sorting may grow where many more t than before lie close together.
 class ScoreWorkspace {
 public:
     ScoreWorkspace();
@@ -85,7 +86,7 @@ double effective_rows(std::size_t rows, std::span<const double> weights = {});
 // E[rs] of a calibrated forecast: sqrt(2/pi)/2/N, with effective rows for N.
 double reliability_floor(double rows);
 
-// [RSmin] the smallest rs that N rows can have (about 0.24/N^2 above zero); N is rounded to a whole number.
+// [RSmin] the smallest rs that N rows can have (a little above zero: 0.28/N^2 to 0.56/N^2, docs/notation.md); N is rounded to a whole number.
 double reliability_minimum(double rows);
 
 // [BETA] erf(sqrt(log 4)/2)*mean|e|: mean CRPS when every sigma is the best for its own row.

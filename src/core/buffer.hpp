@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <span>
 #include <type_traits>
 
 namespace accrue::core {
 
 // Aligned for vectors; where it is large, on huge pages if the system has some, because rows that are dealt all over it
-// would otherwise miss the address translation cache. Freed by std::free. Throws std::bad_alloc.
+// would otherwise miss the address translation cache. Throws std::bad_alloc.
 void* allocate_unfilled(std::size_t bytes);
+void free_unfilled(void* memory, std::size_t bytes) noexcept;
 
 template <typename T>
 class Buffer {
@@ -20,21 +19,19 @@ class Buffer {
 public:
     // Room for at least so many.
     void reserve(std::size_t size) {
-        if (size <= size_) return;
-        memory_.reset();  // first, so that both never exist at once
-        size_ = 0;
-        memory_.reset(static_cast<T*>(allocate_unfilled(size * sizeof(T))));
-        size_ = size;
+        if (size <= memory_.get_deleter().size) return;
+        memory_ = {};  // first, so that both never exist at once
+        memory_ = {static_cast<T*>(allocate_unfilled(size * sizeof(T))), Free{size}};
     }
     T* data() { return memory_.get(); }
     T& operator[](std::size_t i) { return memory_.get()[i]; }
 
 private:
     struct Free {
-        void operator()(T* memory) const { std::free(memory); }
+        std::size_t size = 0;
+        void operator()(T* memory) const { free_unfilled(memory, size * sizeof(T)); }
     };
     std::unique_ptr<T[], Free> memory_;
-    std::size_t size_ = 0;
 };
 
 }  // namespace accrue::core

@@ -18,6 +18,8 @@ namespace {
 // exhaust the machine's address translation cache while rows are dealt.
 constexpr std::size_t kRowsPerBucket = 2048;
 constexpr std::size_t kMostBuckets = 1024;
+// Room for keys at first: buckets differ, and it should not have to grow with each that is a little larger.
+constexpr std::size_t kLeastKeys = 4 * kRowsPerBucket;
 constexpr std::size_t kMostChunks = 64;
 constexpr std::size_t kLeastChunk = 1U << 14U;
 constexpr std::size_t kSample = 1024;
@@ -39,7 +41,7 @@ double rank_bucket(std::span<double> t, const double* weights) {
     // A thread's own, so that it stays in its cache from bucket to bucket: order-preserving bits of float(t), and the
     // row in the bucket.
     thread_local core::Buffer<std::uint64_t> key_buffer;
-    key_buffer.reserve(count);
+    key_buffer.reserve(std::bit_ceil(std::max(count, kLeastKeys)));
     std::uint64_t* keys = key_buffer.data();
     for (std::size_t i = 0; i < count; ++i)
         keys[i] = static_cast<std::uint64_t>(ordered_bits(static_cast<float>(t[i]))) << 32U | i;

@@ -17,19 +17,6 @@ constexpr double kBandLevel = 0.9;
 // More groups are pooled at random into this many: a bootstrap of the pools has the same spread.
 constexpr std::size_t kMostBootstrapGroups = 1000;
 
-// 90% of the empirical cdfs of n independent uniform numbers, at p: the least and the greatest count that are not
-// beyond the outer 5% of the binomial distribution.
-std::pair<double, double> binomial_band(double n, double p) {
-    if (p <= 0 || p >= 1) return {p, p};
-    using Policy = boost::math::policies::policy<
-        boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
-    const boost::math::binomial_distribution<double, Policy> count(std::max(1.0, std::round(n)), p);
-    // A hair less, so that a count exactly at the limit lies inside on both sides, however the binomial is rounded.
-    const double tail = (1 - kBandLevel) / 2 - 1e-9;
-    const double trials = count.trials();
-    return {boost::math::quantile(count, tail) / trials, boost::math::quantile(complement(count, tail)) / trials};
-}
-
 double sorted_quantile(std::span<const double> sorted, double probability) {
     const double position = probability * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(position);
@@ -109,6 +96,17 @@ void group_bands(ReliabilityDiagram& diagram, std::span<const double> pits, std:
 }
 
 }  // namespace
+
+std::pair<double, double> binomial_band(double n, double p) {
+    if (p <= 0 || p >= 1) return {p, p};
+    using Policy = boost::math::policies::policy<
+        boost::math::policies::discrete_quantile<boost::math::policies::integer_round_up>>;
+    const boost::math::binomial_distribution<double, Policy> count(std::max(1.0, std::round(n)), p);
+    // A hair less, so that a count exactly at the limit lies inside on both sides, however the binomial is rounded.
+    const double tail = (1 - kBandLevel) / 2 - 1e-9;
+    const double trials = count.trials();
+    return {boost::math::quantile(count, tail) / trials, boost::math::quantile(complement(count, tail)) / trials};
+}
 
 ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, std::span<const double> pits,
                                        std::span<const double> weights, const Grouping& groups,

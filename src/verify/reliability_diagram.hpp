@@ -1,9 +1,15 @@
 #pragma once
 
+#include <utility>
+
 #include "accrue/verify.hpp"
 #include "verify/pits.hpp"
 
 namespace accrue::verification {
+
+// Where the share of n independent rows in an event of probability p lies with probability 90%: the least and the
+// greatest count that are not beyond the outer 5% of the binomial distribution, over n.
+std::pair<double, double> binomial_band(double n, double p);
 
 // The diagram of `cdf`, which counts `pits` on its grid. `pits`, `weights` and `groups` are used for the bands that
 // resample groups; without groups there are none.
