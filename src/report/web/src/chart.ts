@@ -1,0 +1,114 @@
+// What a chart is: axes and layers, by the names of things and not by how they look. option.ts draws it; reading.ts reads numbers
+// from it for tooltips, tables and screen readers.
+import type { Role } from "./theme";
+import * as format from "./format";
+
+type Value = number | null;
+
+export interface Axis {
+  name: string;
+  scale?: "linear" | "log" | "time"; // time: in milliseconds since 1970
+  categories?: string[]; // then positions are 0, 1, ... and these their names
+  min?: number;
+  max?: number;
+  include?: number[]; // values that the axis has to reach
+  format?: (value: number) => string; // in tooltips and tables
+  tick?: (value: number) => string; // on the axis
+}
+
+export type Symbol = "circle" | "diamond" | "triangle" | "rect" | "tick";
+
+interface AnyLayer {
+  name: string; // in the legend, where layers of one name are one entry
+  label?: string; // in tooltips and tables, where it differs
+  colour: Role;
+  opacity?: number;
+  quiet?: boolean; // neither read nor tabulated: a repetition or a decoration
+  unlisted?: boolean; // not in the legend
+  details?: (index: number) => [string, string][]; // more about a point, for tooltips
+}
+
+// `at` are places on the axis that the chart goes along, `value`, `low` and `high` on the other one.
+export interface Line extends AnyLayer {
+  kind: "line";
+  at: number[];
+  value: Value[];
+  width?: number;
+  dash?: boolean;
+  symbol?: Symbol;
+}
+export interface Points extends AnyLayer {
+  kind: "points";
+  at: number[];
+  value: Value[];
+  symbol?: Symbol;
+  size?: number;
+  hollow?: boolean;
+}
+export interface Bars extends AnyLayer {
+  kind: "bars";
+  at: number[];
+  from: number[]; // left and right edge of each bar
+  to: number[];
+  value: Value[];
+}
+export interface Band extends AnyLayer {
+  kind: "band";
+  at: number[];
+  low: Value[];
+  high: Value[];
+}
+/** A stroke from low to high at each place, with caps unless it is wide. */
+export interface Interval extends AnyLayer {
+  kind: "interval";
+  at: number[];
+  low: Value[];
+  high: Value[];
+  width?: number;
+  caps?: boolean;
+}
+/** Cells around points of the plane; the larger the value, the stronger the colour. */
+export interface Heat extends AnyLayer {
+  kind: "heat";
+  at: number[];
+  across: number[]; // on the other axis
+  value: Value[];
+  size: [number, number]; // of a cell, along and across
+}
+/** A straight line through two points, over the whole chart. */
+export interface Reference extends AnyLayer {
+  kind: "reference";
+  through: [[number, number], [number, number]];
+}
+
+export type Layer = Line | Points | Bars | Band | Interval | Heat | Reference;
+export type ReadableLayer = Exclude<Layer, Reference>;
+
+export interface Chart {
+  id: string; // also the name of its file
+  title: string; // what it shows
+  good: string; // what a good one looks like
+  alt: string; // the same for those who do not see it, with its numbers
+  note?: string;
+  x: Axis;
+  y: Axis;
+  along?: "x" | "y"; // the axis of `at`; x unless given
+  read?: "all" | "nearest"; // a tooltip tells about all layers at a place, or about the nearest point only
+  layers: Layer[];
+  height?: number; // in pixels, where the usual one does not suit
+  square?: boolean;
+}
+
+export const alongAxis = (chart: Chart): Axis => (chart.along === "y" ? chart.y : chart.x);
+export const acrossAxis = (chart: Chart): Axis => (chart.along === "y" ? chart.x : chart.y);
+
+/** A point of a layer in the order (x, y). */
+export const place = (chart: Chart, at: number, value: number): [number, number] =>
+  chart.along === "y" ? [value, at] : [at, value];
+
+export const isReadable = (layer: Layer): layer is ReadableLayer => layer.kind !== "reference" && !layer.quiet;
+
+export const formatOn = (axis: Axis, value: number): string =>
+  axis.categories?.[value] ??
+  axis.format?.(value) ??
+  (axis.scale === "time" ? format.isoTime(value / 1000) : format.number(value));

@@ -1,0 +1,53 @@
+// What the charts share: how forecasts look and are named, and the meaning of bins.
+import type { Axis, Layer, Symbol } from "../chart";
+import type { Entry, Report } from "../data";
+import * as format from "../format";
+import { forecastRole, round, type Role } from "../theme";
+
+const symbols: Symbol[] = ["circle", "diamond", "triangle", "rect"];
+
+export const colourOf = (entry: Entry): Role => forecastRole(entry.index);
+export const symbolOf = (entry: Entry): Symbol => symbols[entry.index % symbols.length]!;
+/** Colours come round; then the dashes tell. */
+export const dashOf = (entry: Entry): boolean => round(entry.index) > 0;
+
+export const shortName = (entry: Entry): string => format.shorten(entry.name, 40);
+
+/** "sigma", or with several forecasts "sigma of model.json". */
+export const named = (report: Report, what: string, entry: Entry): string =>
+  report.several ? `${what} of ${shortName(entry)}` : what;
+
+export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick: (v) => format.percent(v, 0) };
+
+export const binDetails =
+  (bins: { low: number[]; high: number[]; rows: number[] }, text: (value: number) => string = format.number) =>
+  (i: number): [string, string][] => [
+    ["bin", format.range(text(bins.low[i]!), text(bins.high[i]!))],
+    ["rows", format.integer(bins.rows[i]!)],
+  ];
+
+export const diagonal = (name: string): Layer => ({
+  kind: "reference",
+  name,
+  colour: "ideal",
+  through: [
+    [0.5, 0.5],
+    [1, 1],
+  ],
+});
+
+export const level = (name: string, value: number): Layer => ({
+  kind: "reference",
+  name,
+  colour: "ideal",
+  through: [
+    [0, value],
+    [1, value],
+  ],
+});
+
+/** "rmse_of_lead", "a, b and c" */
+export const listed = (names: string[]): string =>
+  names.length < 2 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+export const sentences = (parts: (string | false | undefined)[]): string => parts.filter(Boolean).join(" ");

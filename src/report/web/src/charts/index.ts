@@ -1,0 +1,48 @@
+// All charts of a report, in the order of the page. A chart whose data are not there is not drawn.
+import type { Chart } from "../chart";
+import type { Report } from "../data";
+import { fits } from "./fit";
+import { groups } from "./groups";
+import { pit } from "./pit";
+import { alongPrediction, alongTime } from "./predictions";
+import { deviation, reliability } from "./reliability";
+import { alongInputs, spreadSkill } from "./sigma";
+
+export interface Section {
+  id: string;
+  title: string;
+  lead: string;
+  charts: Chart[];
+  paired?: boolean; // two charts in a row where there is room
+}
+
+export function sectionsOf(report: Report): Section[] {
+  const some = (charts: (Chart | null)[]): Chart[] => charts.filter((chart) => chart !== null);
+  const column = report.data.columns.group ?? "group";
+  return [
+    {
+      id: "calibration",
+      title: "Calibration",
+      lead: "Of all events that were given a probability of 30%, did 30% happen?",
+      charts: some([reliability(report), deviation(report)]),
+      paired: true,
+    },
+    { id: "histogram", title: "Shape", lead: "Is a Gaussian around the prediction the right picture?", charts: some([pit(report)]) },
+    {
+      id: "observations",
+      title: "Predictions and observations",
+      lead: "What was forecast, and what then happened.",
+      charts: some([alongPrediction(report), alongTime(report)]),
+    },
+    {
+      id: "sigma",
+      title: "Sigma along the inputs",
+      lead: "Does sigma follow the error where it changes with an input?",
+      charts: alongInputs(report),
+      paired: true,
+    },
+    { id: "groups", title: "Groups", lead: `Does it hold for every ${column}, or only on average?`, charts: groups(report), paired: true },
+    { id: "spread", title: "Spread and skill", lead: "Does a larger sigma mean a larger error?", charts: some([spreadSkill(report)]) },
+    { id: "fit", title: "The fit", lead: "How the networks, polynomials or constants were trained.", charts: fits(report) },
+  ].filter((section) => section.charts.length > 0);
+}

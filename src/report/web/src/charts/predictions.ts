@@ -1,0 +1,150 @@
+// Observations around the forecasts, along the prediction and along time: every row where there are few, else bins.
+import type { Axis, Chart, Layer } from "../chart";
+import type { Entry, FanBins, Report, Rows } from "../data";
+import * as format from "../format";
+import { binDetails, colourOf, dashOf, diagonal, named, sentences, shortName, symbolOf } from "./common";
+
+const z90 = 1.6448536269514722; // half of the central 90% interval, in sigmas
+
+const lower = (rows: Rows) => rows.mean.map((m, i) => m - z90 * rows.sigma[i]!);
+const upper = (rows: Rows) => rows.mean.map((m, i) => m + z90 * rows.sigma[i]!);
+
+const rowDetails = (rows: Rows, time?: (value: number) => string) => (i: number): [string, string][] => [
+  ["forecast mean", format.number(rows.mean[i])],
+  ["sigma", format.number(rows.sigma[i])],
+  ["90% interval", format.range(format.number(rows.mean[i]! - z90 * rows.sigma[i]!), format.number(rows.mean[i]! + z90 * rows.sigma[i]!))],
+  ...(time && rows.time ? [["time", time(rows.time[i]!)] as [string, string]] : []),
+];
+
+const inside = (rows: Rows): number =>
+  rows.observation.filter((y, i) => Math.abs(y - rows.mean[i]!) <= z90 * rows.sigma[i]!).length;
+
+const rowsAlt = (entries: Entry[]): string[] =>
+  entries.map(({ name, forecast }) => {
+    const rows = forecast.rows!;
+    return `${name}: ${inside(rows)} of ${format.count(rows.mean.length, "row")} lie in their 90% interval.`;
+  });
+
+const binsAlt = (entries: Entry[], of: (entry: Entry) => FanBins): string[] =>
+  entries.map((entry) => {
+    const bins = of(entry);
+    const kept = bins.mean.filter(
+      (_, i) => bins.observed_q50[i] != null && bins.q25[i] != null && bins.q75[i] != null &&
+        bins.observed_q50[i]! >= bins.q25[i]! && bins.observed_q50[i]! <= bins.q75[i]!,
+    ).length;
+    return `${entry.name}: in ${kept} of ${format.count(bins.x.length, "bin")} the observed median lies in the middle half of the forecast.`;
+  });
+
+/** The forecast's fan, and beside it the observed quantiles of the same bins. */
+function fanLayers(report: Report, entry: Entry, bins: FanBins, at: number[], text: (v: number) => string): Layer[] {
+  const colour = colourOf(entry);
+  const forecast = (what: string) => (report.several ? `${shortName(entry)}: ${what}` : `forecast: ${what}`);
+  const observed = (what: string) => named(report, `observed ${what}`, entry);
+  return [
+    { kind: "band", name: forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
+    { kind: "band", name: forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 },
+    { kind: "line", name: forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
+    { kind: "interval", name: observed("90%"), colour: "observed", at, low: bins.observed_q05, high: bins.observed_q95, width: 1 },
+    { kind: "interval", name: observed("50%"), colour: "observed", at, low: bins.observed_q25, high: bins.observed_q75, width: 3, caps: false },
+    { kind: "points", name: observed("median"), colour: "observed", at, value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
+  ];
+}
+
+export function alongPrediction(report: Report): Chart | null {
+  const { observation = "observation", prediction = "prediction" } = report.data.columns;
+  const scatter = report.entries.filter((entry) => entry.forecast.rows?.mean.length);
+  const binned = report.entries.filter((entry) => entry.forecast.along_prediction?.x.length);
+  if (!scatter.length && !binned.length) return null;
+  const common = {
+    id: "predictions",
+    title: "Observed against predicted",
+    x: { name: `forecast mean of ${prediction}` },
+    y: { name: observation },
+  };
+  if (scatter.length) {
+    return {
+      ...common,
+      good: "Good: observations scatter around the diagonal, and nine in ten lie on their bar.",
+      alt: sentences(["Every row: the observation against the forecast's mean, with the forecast's 90% interval.", ...rowsAlt(scatter)]),
+      read: "nearest",
+      layers: [
+        ...scatter.map((entry): Layer => {
+          const rows = entry.forecast.rows!;
+          return {
+            kind: "interval", name: named(report, "90% interval", entry), colour: colourOf(entry),
+            opacity: rows.mean.length > 200 ? 0.3 : 0.5, width: rows.mean.length > 200 ? 1 : 2, caps: false, quiet: true,
+            at: rows.mean, low: lower(rows), high: upper(rows),
+          };
+        }),
+        diagonal("observed = predicted"),
+        ...scatter.map((entry): Layer => {
+          const rows = entry.forecast.rows!;
+          return {
+            kind: "points", name: named(report, "observation", entry), colour: report.several ? colourOf(entry) : "observed",
+            symbol: symbolOf(entry), size: rows.mean.length > 200 ? 4 : 6, opacity: 0.8,
+            at: rows.mean, value: rows.observation, details: rowDetails(rows, timeText(entry)),
+          };
+        }),
+      ],
+    };
+  }
+  return {
+    ...common,
+    good: "Good: the observed median lies on the diagonal, and the observed bars are as long as the forecast's bands are wide.",
+    alt: sentences(["Quantiles of the observations and of the forecasts, in bins along the prediction.", ...binsAlt(binned, (e) => e.forecast.along_prediction!)]),
+    layers: [
+      ...binned.flatMap((entry) => fanLayers(report, entry, entry.forecast.along_prediction!, entry.forecast.along_prediction!.x, format.number)),
+      diagonal("observed = predicted"),
+    ],
+  };
+}
+
+const inSeconds = (entry: Entry): boolean => entry.forecast.time_unit === "seconds";
+const timeText = (entry: Entry) => (inSeconds(entry) ? format.isoTime : (v: number) => format.number(v, 6));
+const places = (entry: Entry, time: number[]): number[] => (inSeconds(entry) ? time.map((t) => 1000 * t) : time);
+
+/** Rows make a fan only when each has a time of its own. */
+const oneEach = (rows: Rows | null): rows is Rows & { time: number[] } =>
+  !!rows?.time && rows.time.length > 1 && rows.time.every((t, i) => i === 0 || t > rows.time![i - 1]!);
+
+export function alongTime(report: Report): Chart | null {
+  const { observation = "observation", time = "time" } = report.data.columns;
+  const fans = report.entries.filter((entry) => oneEach(entry.forecast.rows));
+  const binned = report.entries.filter((entry) => entry.forecast.along_time?.x.length);
+  const first = fans[0] ?? binned[0];
+  if (!first) return null;
+  const x: Axis = inSeconds(first) ? { name: `${time} (UTC)`, scale: "time" } : { name: time, format: timeText(first) };
+  const common = { id: "time", title: "Observed and predicted along time", x, y: { name: observation } };
+  if (fans.length) {
+    const observed = fans[0]!.forecast.rows!;
+    return {
+      ...common,
+      good: "Good: nine in ten observations lie inside the band, and it widens where they scatter.",
+      alt: sentences(["Every row along time: the observation, and the forecast with its 90% band.", ...rowsAlt(fans)]),
+      layers: [
+        ...fans.flatMap((entry): Layer[] => {
+          const rows = entry.forecast.rows!;
+          const at = places(entry, rows.time!);
+          const forecast = (what: string) => (report.several ? `${shortName(entry)}: ${what}` : `forecast: ${what}`);
+          return [
+            { kind: "band", name: forecast("90%"), colour: colourOf(entry), opacity: 0.25, at, low: lower(rows), high: upper(rows) },
+            { kind: "line", name: forecast("mean"), colour: colourOf(entry), dash: dashOf(entry), width: 1.6, at, value: rows.mean },
+          ];
+        }),
+        {
+          kind: "points", name: "observation", colour: "observed", size: observed.mean.length > 200 ? 3 : 5,
+          at: places(fans[0]!, observed.time!), value: observed.observation,
+        },
+      ],
+    };
+  }
+  return {
+    ...common,
+    good: "Good: the observed bars are as long as the forecast's bands are wide, at all times.",
+    alt: sentences(["Quantiles of the observations and of the forecasts, in bins of time.", ...binsAlt(binned, (e) => e.forecast.along_time!)]),
+    layers: binned.flatMap((entry) => {
+      const bins = entry.forecast.along_time!;
+      return fanLayers(report, entry, bins, places(entry, bins.x), timeText(entry));
+    }),
+  };
+}

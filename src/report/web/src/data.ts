@@ -1,0 +1,175 @@
+// The object that a report is drawn from: docs/report-data.md, and docs/evaluate.md for the scores. Undefined numbers are null.
+
+export type Value = number | null;
+
+export interface Band {
+  low: Value[];
+  high: Value[];
+}
+
+export interface Coverage {
+  level: number;
+  observed: Value;
+  mean_width: Value;
+  interval_score: Value;
+}
+
+export interface GroupScores {
+  name?: string;
+  rows: number;
+  dropped?: number;
+  effective_rows: Value;
+  crps: Value;
+  crps_skill: Value;
+  constant_sigma: Value;
+  nlpd: Value;
+  rs: Value;
+  rs_floor: Value;
+  ar: Value;
+  beta: Value;
+  calibration_error_percent: Value;
+  calibration_floor_percent: Value;
+  calibration_p_value: Value;
+  sign_bound_percent: Value;
+  mean_z: Value;
+  sd_z: Value;
+  sharpness: Value;
+  rmse: Value;
+  coverage: Coverage[];
+}
+
+export interface Verdict {
+  summary: string;
+  remarks: string[];
+}
+
+export interface Scores extends GroupScores {
+  reliability_diagram: {
+    probability: number[];
+    observed: Value[];
+    band_90_pointwise?: Band;
+    band_90_simultaneous?: Band;
+    group_band_90_pointwise?: Band;
+    group_band_90_simultaneous?: Band;
+  };
+  verdict: Verdict;
+  groups: GroupScores[];
+}
+
+interface AnyBins {
+  low: number[];
+  high: number[];
+  x: number[];
+  rows: number[];
+}
+
+export interface Bins extends AnyBins {
+  sigma: Value[];
+  rmse: Value[];
+  rmse_low: Value[];
+  rmse_high: Value[];
+  mean_error: Value[];
+}
+
+export interface FanBins extends AnyBins {
+  mean: Value[];
+  q05: Value[];
+  q25: Value[];
+  q75: Value[];
+  q95: Value[];
+  observed_q05: Value[];
+  observed_q25: Value[];
+  observed_q50: Value[];
+  observed_q75: Value[];
+  observed_q95: Value[];
+}
+
+export interface Rows {
+  mean: number[];
+  sigma: number[];
+  observation: number[];
+  time?: number[];
+}
+
+export interface Start {
+  fold: number;
+  start: number;
+  iterations: number;
+  reason: string;
+  validation_cost: Value;
+  skill: Value;
+  kept: boolean;
+  dropped_because?: string;
+  training_curve: Value[];
+  validation_curve: Value[];
+}
+
+export interface Forecast {
+  name: string;
+  pit: { edges: number[]; share: number[]; low: Value[]; high: Value[] } | null;
+  rows: Rows | null;
+  along_prediction: FanBins | null;
+  along_time: FanBins | null;
+  time_unit?: "number" | "seconds";
+  inputs: { name: string; bins: Bins }[];
+  spread_skill: Bins | null;
+  fit: { starts: Start[] } | null;
+  model: { accrue: string; configuration: Record<string, unknown>; columns: Record<string, unknown> } | null;
+}
+
+export interface Difference {
+  difference: Value;
+  low: Value;
+  high: Value;
+  p_value: Value;
+}
+
+export interface Comparison {
+  first: string;
+  second: string;
+  crps: Difference;
+  nlpd: Difference;
+  independent: string;
+}
+
+export interface ReportData {
+  format: number;
+  accrue: string;
+  title: string;
+  subtitle: string;
+  kind: "rows" | "out of fold" | "test rows";
+  command: string;
+  files: string[];
+  columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "time", string>>;
+  verdict: Verdict;
+  scores: Scores | { forecasts: Scores[] };
+  forecasts: Forecast[];
+  comparison: Comparison[];
+  notes: string[];
+}
+
+/** A forecast's drawings and scores together, with its place, which decides on its colour. */
+export interface Entry {
+  index: number;
+  name: string;
+  forecast: Forecast;
+  scores: Scores;
+}
+
+export interface Report {
+  data: ReportData;
+  entries: Entry[];
+  /** More than one forecast: charts then name them. */
+  several: boolean;
+}
+
+export function readReport(text: string): Report {
+  const data = JSON.parse(text) as ReportData;
+  if (data.format !== 1) throw new Error(`This page draws reports of format 1; these data have format ${data.format}.`);
+  const scores = "forecasts" in data.scores ? data.scores.forecasts : [data.scores];
+  const entries = data.forecasts.flatMap((forecast, index) => {
+    const own = scores[index];
+    return own ? [{ index, name: forecast.name, forecast, scores: own }] : [];
+  });
+  return { data, entries, several: entries.length > 1 };
+}

@@ -1,0 +1,18 @@
+// node figures.cjs DIRECTORY < data.json: writes every chart as an SVG file and prints the files' names, one a line.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sectionsOf } from "./charts";
+import { readReport } from "./data";
+import { pictureOf } from "./picture";
+
+const directory = process.argv[2];
+if (!directory) {
+  process.stderr.write("usage: node figures.cjs DIRECTORY < data.json\n");
+  process.exit(2);
+}
+const charts = sectionsOf(readReport(readFileSync(0, "utf8"))).flatMap((section) => section.charts);
+mkdirSync(directory, { recursive: true });
+for (const chart of charts) {
+  writeFileSync(join(directory, `${chart.id}.svg`), pictureOf(chart));
+  process.stdout.write(`${chart.id}.svg\n`);
+}

@@ -1,0 +1,53 @@
+// Numbers to text. A figure that is undefined is a dash, never "null" or "NaN".
+
+export const missing = "–";
+const minus = (text: string) => text.replaceAll("-", "−");
+const defined = (value: number | null | undefined): value is number => value != null && Number.isFinite(value);
+
+/** Significant digits, thousands apart; powers of ten for what is very large or small. */
+export function number(value: number | null | undefined, digits = 4): string {
+  if (!defined(value)) return missing;
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e9)) {
+    const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 1)).split("e");
+    return minus(`${Number(mantissa)}e${Number(exponent)}`);
+  }
+  return minus(
+    value.toLocaleString("en-US", { maximumSignificantDigits: size >= 10 ** digits ? Math.floor(Math.log10(size)) + 1 : digits }),
+  );
+}
+
+/** A number as short as it can be without loss of what an axis needs. */
+export const tick = (value: number): string => number(Number(value.toPrecision(10)), 6);
+
+export const integer = (value: number | null | undefined): string =>
+  defined(value) ? minus(Math.round(value).toLocaleString("en-US")) : missing;
+
+/** A share as a percentage. */
+export const percent = (share: number | null | undefined, decimals = 1): string =>
+  defined(share) ? minus(`${(100 * share).toFixed(decimals)}%`) : missing;
+
+export const signed = (share: number | null | undefined, decimals = 1): string =>
+  defined(share) && share > 0 ? `+${percent(share, decimals)}` : percent(share, decimals);
+
+export function pValue(value: number | null | undefined): string {
+  if (!defined(value)) return missing;
+  return value < 0.001 ? "< 0.001" : number(value, 2);
+}
+
+/** Seconds since 1970 as an ISO 8601 time, without the parts that are zero. */
+export function isoTime(seconds: number | null | undefined): string {
+  if (!defined(seconds) || Math.abs(seconds) > 8.64e12) return number(seconds);
+  const text = new Date(seconds * 1000).toISOString();
+  return text.replace("T00:00:00.000Z", "").replace(/(:00)?\.000Z$/, "Z");
+}
+
+export const range = (low: string, high: string): string => `${low} to ${high}`;
+
+export const shorten = (text: string, most: number): string => {
+  const letters = [...text];
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
+};
+
+/** "one row", "2 rows" */
+export const count = (n: number, noun: string): string => (n === 1 ? `one ${noun}` : `${integer(n)} ${noun}s`);

@@ -1,0 +1,301 @@
+// The one translation of a chart into an option of ECharts, for the screen and for files.
+import type { CustomSeriesOption, LineSeriesOption, ScatterSeriesOption } from "echarts/charts";
+import type { GridComponentOption, LegendComponentOption } from "echarts/components";
+import type { ComposeOption } from "echarts/core";
+import { acrossAxis, alongAxis, place, type Axis, type Chart, type Layer, type Symbol } from "./chart";
+import * as format from "./format";
+import type { Paint } from "./theme";
+
+type Series = CustomSeriesOption | LineSeriesOption | ScatterSeriesOption;
+type Option = ComposeOption<Series | GridComponentOption | LegendComponentOption>;
+type RenderItem = NonNullable<CustomSeriesOption["renderItem"]>;
+type Api = Parameters<RenderItem>[1];
+type Element = NonNullable<ReturnType<RenderItem>>;
+type Pair = [number, number];
+
+export interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface View {
+  paint: Paint;
+  width: number;
+  fontFamily: string;
+  fontSize: number;
+  hidden?: ReadonlySet<string>; // names of layers that the legend has switched off
+  zoom?: Pair; // a range of the x axis
+  legend?: boolean; // drawn into the picture; the page has its own, of buttons
+  onFrame?: (frame: Rectangle) => void; // told where the axes have come to lie
+}
+
+export const visibleLayers = (chart: Chart, hidden?: ReadonlySet<string>): Layer[] =>
+  chart.layers.filter((layer) => !hidden?.has(layer.name));
+
+const finite = (value: number | null | undefined): value is number => value != null && Number.isFinite(value);
+
+/** Every point that a layer covers, as (along, across). */
+function extentOf(layer: Layer): Pair[] {
+  switch (layer.kind) {
+    case "reference":
+      return [];
+    case "band":
+    case "interval":
+      return layer.at.flatMap((at, i) => [layer.low[i], layer.high[i]].filter(finite).map((v): Pair => [at, v]));
+    case "bars":
+      return layer.value.flatMap((v, i) => (finite(v) ? [[layer.from[i]!, 0] as Pair, [layer.to[i]!, v] as Pair] : []));
+    case "heat": {
+      const [w, h] = layer.size;
+      return layer.at.flatMap((at, i) => [
+        [at - w / 2, layer.across[i]! - h / 2] as Pair,
+        [at + w / 2, layer.across[i]! + h / 2] as Pair,
+      ]);
+    }
+    default:
+      return layer.at.flatMap((at, i) => (finite(layer.value[i]) ? [[at, layer.value[i]!] as Pair] : []));
+  }
+}
+
+const symbols: Record<Symbol, string> = {
+  circle: "circle",
+  diamond: "diamond",
+  triangle: "triangle",
+  rect: "rect",
+  tick: "path://M-1,-6L1,-6L1,6L-1,6Z",
+};
+
+/** Consecutive indices for which a band is defined. */
+function runs(low: (number | null)[], high: (number | null)[]): number[][] {
+  const found: number[][] = [[]];
+  low.forEach((value, i) => {
+    if (finite(value) && finite(high[i])) found.at(-1)!.push(i);
+    else found.push([]);
+  });
+  return found.filter((run) => run.length > 0);
+}
+
+/** What ECharts has no series for, drawn from the pixels of its points. */
+function shapes(chart: Chart, layer: Layer, colour: string, frame: Rectangle, api: Api): Element[] {
+  const pixel = (at: number, value: number) => api.coord(place(chart, at, value)) as Pair;
+  switch (layer.kind) {
+    case "band":
+      return runs(layer.low, layer.high).map((run) => ({
+        type: "polygon",
+        shape: {
+          points: [
+            ...run.map((i) => pixel(layer.at[i]!, layer.low[i]!)),
+            ...run.reverse().map((i) => pixel(layer.at[i]!, layer.high[i]!)),
+          ],
+        },
+        style: { fill: colour, opacity: layer.opacity ?? 0.2 },
+      }));
+    case "interval": {
+      const cap = layer.caps === false ? 0 : 3;
+      const [dx, dy] = place(chart, cap, 0);
+      const strokes = layer.at.flatMap((at, i) => {
+        const [low, high] = [layer.low[i], layer.high[i]];
+        if (!finite(low) || !finite(high)) return [];
+        const [a, b] = [pixel(at, low), pixel(at, high)];
+        const ends = cap ? [a, b].map(([x, y]) => `M${x - dx},${y - dy}L${x + dx},${y + dy}`) : [];
+        return [`M${a}L${b}`, ...ends];
+      });
+      if (!strokes.length) return [];
+      const style = { stroke: colour, lineWidth: layer.width ?? 1.2, fill: "none", opacity: layer.opacity ?? 1 };
+      return [{ type: "path", shape: { pathData: strokes.join("") }, style } as Element];
+    }
+    case "bars":
+      return layer.value.flatMap((value, i): Element[] => {
+        if (!finite(value)) return [];
+        const [[x0, y0], [x1, y1]] = [pixel(layer.from[i]!, 0), pixel(layer.to[i]!, value)];
+        const shape = { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) };
+        return [{ type: "rect", shape, style: { fill: colour, opacity: layer.opacity ?? 0.85 } }];
+      });
+    case "heat": {
+      const most = Math.max(...layer.value.filter(finite));
+      const [w, h] = layer.size;
+      return layer.value.flatMap((value, i): Element[] => {
+        if (!finite(value) || !(value > 0)) return [];
+        const [[x0, y0], [x1, y1]] = [
+          pixel(layer.at[i]! - w / 2, layer.across[i]! - h / 2),
+          pixel(layer.at[i]! + w / 2, layer.across[i]! + h / 2),
+        ];
+        const shape = { x: Math.min(x0, x1), y: Math.min(y0, y1), width: Math.abs(x1 - x0), height: Math.abs(y1 - y0) };
+        return [{ type: "rect", shape, style: { fill: colour, opacity: (layer.opacity ?? 1) * (value / most) } }];
+      });
+    }
+    case "reference": {
+      const [[x0, y0], [x1, y1]] = layer.through.map(([at, value]) => pixel(at, value)) as [Pair, Pair];
+      const upright = Math.abs(x1 - x0) < 1e-9;
+      const slope = (y1 - y0) / (x1 - x0);
+      const at = (x: number): Pair => [x, y0 + slope * (x - x0)];
+      const [a, b] = upright
+        ? [[x0, frame.y], [x0, frame.y + frame.height]] as [Pair, Pair]
+        : [at(frame.x), at(frame.x + frame.width)];
+      return [
+        {
+          type: "line",
+          shape: { x1: a[0], y1: a[1], x2: b[0], y2: b[1] },
+          style: { stroke: colour, lineWidth: 1.2, lineDash: [5, 4] },
+        },
+      ];
+    }
+    default:
+      return [];
+  }
+}
+
+function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
+  const colour = paint(layer.colour);
+  const still = { name: layer.name, silent: true, emphasis: { disabled: true }, itemStyle: { color: colour } } as const;
+  if (layer.kind === "line") {
+    return {
+      ...still,
+      type: "line",
+      data: layer.at.map((at, i) => place(chart, at, layer.value[i] ?? NaN)),
+      symbol: layer.symbol ? symbols[layer.symbol] : "none",
+      symbolSize: 6,
+      showAllSymbol: true,
+      lineStyle: { color: colour, width: layer.width ?? 2, type: layer.dash ? [5, 4] : "solid", opacity: layer.opacity ?? 1 },
+    };
+  }
+  if (layer.kind === "points") {
+    return {
+      ...still,
+      type: "scatter",
+      data: layer.at.flatMap((at, i) => (finite(layer.value[i]) ? [place(chart, at, layer.value[i]!)] : [])),
+      symbol: symbols[layer.symbol ?? "circle"],
+      symbolSize: layer.symbol === "tick" ? [2, 12] : (layer.size ?? 7),
+      itemStyle: layer.hollow
+        ? { color: paint("card"), borderColor: colour, borderWidth: 1.6, opacity: layer.opacity ?? 1 }
+        : { color: colour, opacity: layer.opacity ?? 1 },
+    };
+  }
+  return {
+    ...still,
+    type: "custom",
+    clip: true,
+    // The data set the range of the axes; the first of them draws the whole layer. A reference line sets no range.
+    data: layer.kind === "reference" ? [[NaN, NaN]] : extentOf(layer).map(([at, value]) => place(chart, at, value)),
+    renderItem: (params, api) =>
+      params.dataIndexInside === 0
+        ? { type: "group", children: shapes(chart, layer, colour, params.coordSys as unknown as Rectangle, api) }
+        : null,
+  } as CustomSeriesOption;
+}
+
+function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefined) {
+  const { paint, fontFamily, fontSize } = view;
+  const text = { color: paint("soft"), fontFamily, fontSize };
+  const tick = axis.tick ?? axis.format ?? format.tick;
+  const longest = Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55));
+  const bound = (side: "min" | "max", pick: (...values: number[]) => number) =>
+    range?.[side === "min" ? 0 : 1] ??
+    axis[side] ??
+    (axis.include ? (data: { min: number; max: number }) => pick(data[side], ...axis.include!) : undefined);
+  return {
+    type: axis.categories ? "category" : axis.scale === "time" || axis.scale === "log" ? axis.scale : "value",
+    name: format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56)),
+    ...(at === "x"
+      ? { nameLocation: "middle", nameGap: fontSize + 18 }
+      : { nameLocation: axis.categories ? "start" : "end", nameGap: 12 }),
+    nameTextStyle: { ...text, align: at === "x" ? "center" : axis.categories ? "right" : "left" },
+    scale: true,
+    min: bound("min", Math.min),
+    max: bound("max", Math.max),
+    splitNumber: at === "x" ? Math.max(2, Math.round(view.width / 110)) : 5,
+    axisLine: { show: at === "x", lineStyle: { color: paint("line") } },
+    axisTick: { show: false },
+    splitLine: { show: !axis.categories, lineStyle: { color: paint("line"), opacity: 0.7 } },
+    axisLabel: {
+      ...text,
+      hideOverlap: true,
+      // The ends of a zoomed range are where the hand let go, not round numbers.
+      showMinLabel: range ? false : undefined,
+      showMaxLabel: range ? false : undefined,
+      ...(axis.categories ? { interval: 0 } : {}),
+      ...(axis.scale === "time"
+        ? {}
+        : { formatter: (value: string | number) => (axis.categories ? format.shorten(String(value), longest) : tick(Number(value))) }),
+    },
+    ...(axis.categories ? { data: axis.categories, inverse: at === "y" } : {}),
+  };
+}
+
+/** The other axis of a zoomed chart: what lies in the range, with a little air. */
+function rangeAcross(chart: Chart, layers: Layer[], [from, to]: Pair): Pair | undefined {
+  const axis = acrossAxis(chart);
+  const values = layers
+    .flatMap(extentOf)
+    .filter(([at]) => at >= from && at <= to)
+    .map(([, value]) => value)
+    .concat(axis.include ?? []);
+  if (!values.length) return undefined;
+  const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  if (axis.scale === "log") return [low / 1.05, high * 1.05];
+  const air = 0.05 * (high - low || Math.abs(high) || 1);
+  const fixed = (v: number) => axis.include?.includes(v);
+  return [fixed(low) ? low : low - air, fixed(high) ? high : high + air];
+}
+
+const legendIcon = (layer: Layer): string =>
+  layer.kind === "points"
+    ? symbols[layer.symbol ?? "circle"]
+    : layer.kind === "line" || layer.kind === "reference" || layer.kind === "interval"
+      ? "path://M0,4L20,4L20,7L0,7Z"
+      : "roundRect";
+
+/** Layers that stand for their name in a legend. */
+export const legendLayers = (chart: Chart): Layer[] => {
+  const listed = chart.layers.filter((layer) => !layer.unlisted);
+  return listed.filter((layer, i) => listed.findIndex((other) => other.name === layer.name) === i);
+};
+
+export function optionOf(chart: Chart, view: View): Option {
+  const layers = visibleLayers(chart, view.hidden);
+  const across = view.zoom && rangeAcross(chart, layers, view.zoom);
+  const upright = alongAxis(chart) === chart.x;
+  const series = layers.map((layer) => seriesOf(chart, layer, view.paint));
+  if (view.onFrame) {
+    const { onFrame } = view;
+    series.push({
+      type: "custom",
+      silent: true,
+      data: [[NaN, NaN]],
+      renderItem: (params) => {
+        onFrame(params.coordSys as unknown as Rectangle);
+        return null;
+      },
+    });
+  }
+  const entries = legendLayers(chart);
+  return {
+    animation: false,
+    useUTC: true,
+    textStyle: { fontFamily: view.fontFamily },
+    grid: {
+      left: 4,
+      right: 18,
+      top: (chart.y.categories ? 8 : 30) + (view.legend ? 26 : 0),
+      bottom: 6,
+      outerBoundsMode: "same",
+      outerBoundsContain: "all",
+    },
+    xAxis: axisOption(chart.x, "x", view, upright ? view.zoom : across),
+    yAxis: axisOption(chart.y, "y", view, upright ? across : view.zoom),
+    ...(view.legend
+      ? {
+          legend: {
+            top: 0,
+            left: 0,
+            itemWidth: 18,
+            itemHeight: 9,
+            textStyle: { color: view.paint("soft"), fontFamily: view.fontFamily, fontSize: view.fontSize },
+            data: entries.map((layer) => ({ name: layer.name, icon: legendIcon(layer) })),
+          },
+        }
+      : {}),
+    series,
+  } as Option;
+}

@@ -1,0 +1,228 @@
+// The page: verdict, charts, tables, configuration. What is seen first is plain HTML; the charts follow after the first paint.
+import { sectionsOf, type Section } from "./charts";
+import { startName } from "./charts/fit";
+import { readReport, type Report } from "./data";
+import { h, save, tableOf } from "./dom";
+import * as format from "./format";
+import { Plot } from "./plot";
+import { comparisonTable, coverageOf, levelText, scoreTable, shortTable } from "./scores";
+
+const kinds: Record<string, string> = {
+  "out of fold": "Figures are out of fold: every row was scored by networks that never trained on it.",
+  "test rows": "Figures are of test rows, which took no part in the fit.",
+};
+
+function heading(report: Report, embedded: string): HTMLElement {
+  const { data } = report;
+  const root = document.documentElement;
+  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const label = () => (dark() ? "Light colours" : "Dark colours");
+  const theme = h("button", { type: "button", id: "theme" }, label());
+  theme.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    theme.textContent = label();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (theme.textContent = label()));
+  return h(
+    "header",
+    {},
+    h(
+      "div",
+      { class: "bar" },
+      h("p", { class: "brand" }, "accrue", h("span", {}, "report")),
+      h(
+        "div",
+        { class: "tools" },
+        h("button", { type: "button", id: "save", click: () => save(fileName(data.title), "application/json", embedded) }, "Save the data"),
+        theme,
+      ),
+    ),
+    h("h1", {}, data.title),
+    h("p", { class: "subtitle" }, data.subtitle),
+    kinds[data.kind] ? h("p", { class: "subtitle" }, kinds[data.kind]!) : null,
+  );
+}
+
+const fileName = (title: string): string =>
+  `${title.normalize("NFKD").replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60).toLowerCase() || "report"}.json`;
+
+function figure(name: string, value: string, context: string, meaning: string): HTMLElement {
+  return h(
+    "div",
+    { class: "figure" },
+    h("p", { class: "figure-name" }, name),
+    h("p", { class: "figure-value" }, value),
+    h("p", { class: "figure-context" }, context),
+    h("p", { class: "figure-meaning" }, meaning),
+  );
+}
+
+function verdict(report: Report): HTMLElement {
+  const { data, entries, several } = report;
+  const { summary, remarks } = data.verdict;
+  const [word, ...rest] = summary.split(": ");
+  const levels = entries[0]?.scores.coverage.map((c) => c.level) ?? [];
+  const level = levels.length ? levels.reduce((best, v) => (Math.abs(v - 0.9) < Math.abs(best - 0.9) ? v : best)) : undefined;
+  const scores = entries[0]?.scores;
+  const covered = scores && level !== undefined ? coverageOf(scores, level) : undefined;
+  const part = (value: number | null) => (value == null ? null : value / 100);
+  return h(
+    "section",
+    { id: "verdict", class: "card verdict", "aria-labelledby": "verdict-title" },
+    several ? h("p", { class: "figure-name" }, `First forecast: ${entries[0]!.name}`) : null,
+    h("h2", { id: "verdict-title" }, rest.length ? `${word}.` : summary),
+    rest.length ? h("p", { class: "summary" }, capital(rest.join(": "))) : null,
+    remarks.length ? h("ul", { class: "remarks" }, remarks.map((remark) => h("li", {}, remark))) : null,
+    scores
+      ? h(
+          "div",
+          { class: "figures" },
+          figure("CRPS", format.number(scores.crps), `skill ${format.signed(scores.crps_skill)} over a constant sigma`, "Accuracy, in the unit of the observation: lower is better."),
+          figure(
+            "Calibration error",
+            format.percent(part(scores.calibration_error_percent)),
+            `floor ${format.percent(part(scores.calibration_floor_percent))} if calibrated`,
+            "How far stated probabilities are from what happened, at worst.",
+          ),
+          covered
+            ? figure(
+                `${levelText(covered.level)} interval holds`,
+                format.percent(covered.observed),
+                `mean width ${format.number(covered.mean_width)}`,
+                `Share of observations inside: ${levelText(covered.level)} is right.`,
+              )
+            : null,
+        )
+      : null,
+    several ? shortTable(report, level) : null,
+  );
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+function chapter(id: string, title: string, lead: string, ...content: (HTMLElement | null)[]): HTMLElement {
+  return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, lead) : null, content);
+}
+
+/** Starts that did not make it into the model, with the reasons. */
+function droppedStarts(report: Report): HTMLElement | null {
+  const rows = report.entries.flatMap((entry) =>
+    (entry.forecast.fit?.starts ?? [])
+      .filter((start) => !start.kept)
+      .map((start) => [
+        startName(start),
+        ...(report.several ? [entry.name] : []),
+        format.integer(start.iterations),
+        start.reason,
+        format.number(start.validation_cost),
+        start.dropped_because ?? "",
+      ]),
+  );
+  if (!rows.length) return null;
+  return h(
+    "div",
+    { class: "card" },
+    h("h3", {}, "Dropped"),
+    tableOf("Dropped starts", ["Start", ...(report.several ? ["Forecast"] : []), "Iterations", "Stopped", "Validation cost", "Dropped because"], rows),
+  );
+}
+
+const plain = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(", ") : typeof value === "string" ? value : JSON.stringify(value));
+
+function list(pairs: [string, unknown][]): HTMLElement {
+  return h("dl", { class: "pairs" }, pairs.flatMap(([name, value]) => [h("dt", {}, name.replaceAll("_", " ")), h("dd", {}, plain(value))]));
+}
+
+function configuration(report: Report): HTMLElement {
+  const { data } = report;
+  return chapter(
+    "configuration",
+    "Configuration",
+    "All that is needed to make this page again.",
+    h(
+      "div",
+      { class: "card" },
+      h("h3", {}, "This report"),
+      h("pre", { tabindex: 0, "aria-label": "Command" }, data.command),
+      list([["accrue", data.accrue], ["files", data.files], ...Object.entries(data.columns)]),
+    ),
+    ...report.entries.map((entry) => {
+      const model = entry.forecast.model;
+      return model
+        ? h(
+            "div",
+            { class: "card" },
+            h("h3", {}, `Model ${entry.name}`),
+            list([["accrue", model.accrue], ...Object.entries(model.configuration), ...Object.entries(model.columns)]),
+          )
+        : null;
+    }),
+    data.notes.length ? h("div", { class: "card" }, h("h3", {}, "Notes"), h("ul", {}, data.notes.map((note) => h("li", {}, note)))) : null,
+  );
+}
+
+function charts(section: Section, plots: Plot[], extra: HTMLElement | null): HTMLElement {
+  const own = section.charts.map((chart) => plots.find((plot) => plot.chart === chart)!.element);
+  return chapter(section.id, section.title, section.lead, h("div", { class: section.paired && own.length > 1 ? "pairs-of-charts" : "charts" }, own), extra);
+}
+
+function build(): void {
+  const embedded = document.getElementById("report-data")!.textContent!;
+  const report = readReport(embedded);
+  const sections = sectionsOf(report);
+  const spoken = h("div", { class: "unseen", "aria-live": "polite" });
+  const plots = sections.flatMap((section) => section.charts.map((chart) => new Plot(chart, (text) => (spoken.textContent = text))));
+  const chapters = [
+    ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null)),
+    ...(report.data.comparison.length
+      ? [
+          chapter(
+            "comparison",
+            "Comparison",
+            "Differences row by row; below 0 the later forecast is better.",
+            h("div", { class: "card" }, comparisonTable(report), h("p", { class: "note" }, `Intervals and p-values count ${report.data.comparison[0]!.independent} as independent.`)),
+          ),
+        ]
+      : []),
+    chapter("scores", "All scores", "", h("div", { class: "card" }, scoreTable(report))),
+    configuration(report),
+  ];
+  document.body.replaceChildren(
+    h("a", { class: "skip", href: "#main" }, "Skip to the verdict"),
+    heading(report, embedded),
+    h(
+      "nav",
+      { "aria-label": "Parts of the report" },
+      chapters.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent)),
+    ),
+    h("main", { id: "main", tabindex: -1 }, verdict(report), chapters),
+    h("footer", {}, h("p", {}, `Made by accrue ${report.data.accrue}. This page needs no network; its numbers are inside.`)),
+    h("p", { class: "unseen", id: "chart-help" }, "Arrow keys read the chart point by point, Escape ends."),
+    spoken,
+  );
+  drawAfterPaint(plots);
+}
+
+/** One chart at a time, from the top, whenever the browser is idle; all at once before printing. */
+function drawAfterPaint(plots: Plot[]): void {
+  const rest = [...plots];
+  const finish = () => (document.documentElement.dataset.charts = "drawn");
+  const next = () => {
+    rest.shift()?.draw();
+    if (rest.length) later(next);
+    else finish();
+  };
+  const later = (task: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(task, { timeout: 200 }) : setTimeout(task));
+  requestAnimationFrame(() => later(next));
+  addEventListener("beforeprint", () => {
+    rest.splice(0).forEach((plot) => plot.draw());
+    finish();
+  });
+}
+
+try {
+  build();
+} catch (error) {
+  document.body.replaceChildren(h("main", { id: "main" }, h("h1", {}, "This report cannot be drawn"), h("p", {}, String(error))));
+  throw error;
+}

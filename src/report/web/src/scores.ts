@@ -1,0 +1,109 @@
+// The scores as tables: every figure with its meaning in a line.
+import { type Comparison, type Difference, type Entry, type Report, type Scores } from "./data";
+import { h, tableOf } from "./dom";
+import * as format from "./format";
+
+interface Score {
+  name: string;
+  meaning: string;
+  text: (scores: Scores) => string;
+}
+
+const part = (value: number | null): number | null => (value == null ? null : value / 100);
+
+const general: Score[] = [
+  { name: "Rows", meaning: "rows that were scored", text: (s) => format.integer(s.rows) },
+  { name: "Effective rows", meaning: "as many equally weighted rows would tell as much", text: (s) => format.integer(s.effective_rows) },
+  { name: "CRPS", meaning: "accuracy of the whole distribution, in the unit of the observation; lower is better", text: (s) => format.number(s.crps) },
+  { name: "Skill", meaning: "how much of the CRPS of the best constant sigma is saved; above 0, sigma that follows the row pays", text: (s) => format.signed(s.crps_skill, 2) },
+  { name: "Best constant sigma", meaning: "the one of least CRPS on these rows", text: (s) => format.number(s.constant_sigma) },
+  { name: "NLPD", meaning: "mean negative log density at the observations; lower is better", text: (s) => format.number(s.nlpd) },
+  { name: "Calibration error", meaning: "largest distance of the reliability diagram from its diagonal", text: (s) => format.percent(part(s.calibration_error_percent), 2) },
+  { name: "Calibration floor", meaning: "what a calibrated forecast of as many independent rows shows", text: (s) => format.percent(part(s.calibration_floor_percent), 2) },
+  { name: "Calibration p-value", meaning: "how often chance alone shows at least this error, if rows are independent", text: (s) => format.pValue(s.calibration_p_value) },
+  { name: "Sign bound", meaning: "no symmetric forecast around these predictions has a smaller calibration error", text: (s) => format.percent(part(s.sign_bound_percent), 2) },
+  { name: "Reliability score", meaning: "mean squared distance from perfect reliability; lower is better", text: (s) => format.number(s.rs) },
+  { name: "Reliability floor", meaning: "what a calibrated forecast of as many rows shows on average", text: (s) => format.number(s.rs_floor) },
+  { name: "AR", meaning: "accuracy and reliability in one cost", text: (s) => format.number(s.ar) },
+  { name: "Balance beta", meaning: "weight of accuracy in AR that balances the two on these rows", text: (s) => format.number(s.beta) },
+  { name: "Bias in sigmas", meaning: "mean of error/sigma; 0 is right, above it observations lie above the predictions", text: (s) => format.number(s.mean_z, 3) },
+  { name: "Dispersion", meaning: "standard deviation of error/sigma; 1 is right, above it overconfident, below it underconfident", text: (s) => format.number(s.sd_z, 3) },
+  { name: "Sharpness", meaning: "root mean square sigma", text: (s) => format.number(s.sharpness) },
+  { name: "RMSE", meaning: "root mean square error; equals the sharpness when sigma is right on average", text: (s) => format.number(s.rmse) },
+];
+
+/** Levels that any forecast was asked about. */
+const levels = (entries: Entry[]): number[] => [...new Set(entries.flatMap(({ scores }) => scores.coverage.map((c) => c.level)))];
+
+export const levelText = (level: number): string => format.percent(level, Number((100 * level).toFixed(6)) % 1 ? 1 : 0);
+
+export const coverageOf = (scores: Scores, level: number) => scores.coverage.find((c) => c.level === level);
+
+const coverage = (entries: Entry[]): Score[] =>
+  levels(entries).flatMap((level) => [
+    { name: `${levelText(level)} interval holds`, meaning: `share of observations inside it; ${levelText(level)} is right`, text: (s) => format.percent(coverageOf(s, level)?.observed, 2) },
+    { name: `${levelText(level)} interval: width`, meaning: "mean width; narrower is better where it holds", text: (s) => format.number(coverageOf(s, level)?.mean_width) },
+    { name: `${levelText(level)} interval: score`, meaning: "width, and a penalty for each observation outside; lower is better", text: (s) => format.number(coverageOf(s, level)?.interval_score) },
+  ]);
+
+export function scoreTable({ entries }: Report): HTMLElement {
+  const scores = [...general, ...coverage(entries)];
+  return tableOf(
+    "All scores",
+    ["Score", ...entries.map((entry) => (entries.length > 1 ? entry.name : "Value")), "Meaning"],
+    scores.map((score) => [
+      score.name,
+      ...entries.map((entry) => score.text(entry.scores)),
+      h("span", { class: "meaning" }, score.meaning),
+    ]),
+  );
+}
+
+/** The figures that matter, a forecast a row. */
+export function shortTable({ entries }: Report, level: number | undefined): HTMLElement {
+  return tableOf(
+    "The forecasts beside each other",
+    ["Forecast", "CRPS", "Skill", "Calibration error", "Floor", ...(level ? [`${levelText(level)} holds`, "Width"] : [])],
+    entries.map((entry) => [
+      swatched(entry),
+      format.number(entry.scores.crps),
+      format.signed(entry.scores.crps_skill),
+      format.percent(part(entry.scores.calibration_error_percent)),
+      format.percent(part(entry.scores.calibration_floor_percent)),
+      ...(level
+        ? [format.percent(coverageOf(entry.scores, level)?.observed), format.number(coverageOf(entry.scores, level)?.mean_width)]
+        : []),
+    ]),
+  );
+}
+
+function swatched(entry: Entry): HTMLElement {
+  const swatch = h("span", { class: "swatch dot circle", "aria-hidden": "true" });
+  swatch.style.setProperty("--colour", `var(--forecast-${entry.index % 6})`);
+  return h("span", { class: "swatched" }, swatch, entry.name);
+}
+
+const better = ({ difference, low, high }: Difference, { first, second }: Comparison): string => {
+  if (difference == null || low == null || high == null) return format.missing;
+  if (low <= 0 && high >= 0) return "cannot be told";
+  return difference < 0 ? second : first;
+};
+
+export function comparisonTable({ data }: Report): HTMLElement {
+  const row = (comparison: Comparison, score: string, difference: Difference) => [
+    `${comparison.second} less ${comparison.first}`,
+    score,
+    format.number(difference.difference, 3),
+    format.range(format.number(difference.low, 3), format.number(difference.high, 3)),
+    format.pValue(difference.p_value),
+    better(difference, comparison),
+  ];
+  return tableOf(
+    "Paired differences",
+    ["Forecasts", "Score", "Difference", "90% interval", "p-value", "Better"],
+    data.comparison.flatMap((comparison) => [
+      row(comparison, "CRPS", comparison.crps),
+      row(comparison, "NLPD", comparison.nlpd),
+    ]),
+  );
+}
