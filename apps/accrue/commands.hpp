@@ -13,11 +13,15 @@ void add_evaluate(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_predict(CLI::App& app);
+void add_report(CLI::App& app);
 void add_show(CLI::App& app);
 
 // Writes the whole text to standard output at once, so that a failure leaves no part of a result there. Throws
 // MachineError when it cannot be written.
 void print(std::string_view text);
+
+// The command line as it was given, quoted where a shell would need it.
+const std::string& command_line();
 
 // An option that may be given several times and takes one value each time.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@
 #include "data/messages.hpp"
 #include "lab_report.hpp"
 #include "progress.hpp"
+#include "report_files.hpp"
 #include "rows.hpp"
 
 namespace accrue::app {
@@ -27,6 +30,8 @@ struct Options {
     FitOptions fit;
     std::vector<double> split;
     std::string output;
+    std::string report;
+    std::string figures;
     int threads = 0;
     bool json = false;
     bool quiet = false;
@@ -50,18 +55,51 @@ std::vector<std::string> default_inputs(const RowOptions& rows) {
     return inputs;
 }
 
-// An archive took longer to make than the model.
-void require_other_file(const std::string& output, const std::vector<std::string>& files) {
-    for (const std::string& file : files) {
-        std::error_code ignored;
-        core::require(
-            !std::filesystem::is_regular_file(file, ignored) || !std::filesystem::equivalent(file, output, ignored),
-            "{} is an archive to read: write the model to another file", data::display_name(output));
+// What the page shows of a fit: the rows that were held out, each with the error and sigma of models that never saw it.
+nlohmann::ordered_json fit_report_data(const Options& options, const RoleTable& rows, const Archive& archive,
+                                       const FitResult& result) {
+    std::vector<std::size_t> held_out;
+    for (std::size_t i = 0; i < result.sigmas.size(); ++i)
+        if (!std::isnan(result.sigmas[i])) held_out.push_back(i);
+    std::deque<std::vector<double>> own;
+    const auto taken = [&](std::span<const double> values) -> std::span<const double> {
+        std::vector<double>& some = own.emplace_back();
+        if (!values.empty())
+            for (const std::size_t i : held_out) some.push_back(values[i]);
+        return some;
+    };
+    ReportRows drawn;
+    drawn.weights = taken(archive.weights);
+    std::vector<std::uint32_t> codes;
+    if (!archive.groups.codes.empty())
+        for (const std::size_t i : held_out) codes.push_back(archive.groups.codes[i]);
+    drawn.groups = {codes, archive.groups.labels};
+    drawn.times = taken(archive.times);
+    drawn.times_are_dates = !archive.times.empty() && rows.table().has_dates(options.rows.time);
+    drawn.input_names = options.inputs;
+    for (const auto& input : archive.inputs) drawn.inputs.push_back(taken(input));
+
+    ReportForecast forecast;
+    forecast.verification = result.verification;
+    forecast.model = &result.model;
+    forecast.errors = taken(result.errors);
+    forecast.sigmas = taken(result.sigmas);
+    if (!archive.prediction.empty()) {
+        // The mean is what the observation would be without the error that is left.
+        std::vector<double>& means = own.emplace_back();
+        for (const std::size_t i : held_out)
+            means.push_back(archive.prediction[i] + (archive.errors[i] - result.errors[i]));
+        forecast.means = means;
     }
+    ReportText text = report_text(options.rows, rows, fmt::format("Fit report: {}", options.output));
+    text.kind = result.verification.name;
+    text.verdict = result.verdict;
+    return report_data(text, drawn, std::span(&forecast, 1));
 }
 
 void run(Options& options) {
-    require_other_file(options.output, options.rows.files);
+    require_other_file(options.output, options.rows.files, "model");
+    ReportFiles report(options.report, options.figures, options.rows.files);
     core::require(!(options.json && options.output == "-"),
                   "-o - and --json both write to standard output: give the model a file");
     if (options.inputs.empty() && options.fit.form != "constant") options.inputs = default_inputs(options.rows);
@@ -98,6 +136,7 @@ void run(Options& options) {
     }();
     file.write(result.model.text());
     file.commit();
+    const std::string reported = report.wanted() ? report.write(fit_report_data(options, rows, archive, result)) : "";
 
     if (options.json) {
         nlohmann::ordered_json json = to_json(result.verification);
@@ -120,7 +159,7 @@ void run(Options& options) {
     text += lab_report(std::span(&result.verification, 1), terminal_width(), &result.verdict);
     text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,
                         options.output);
-    print(text);
+    print(text + reported);
 }
 
 }  // namespace
@@ -129,7 +168,7 @@ void add_fit(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("fit", "Learn sigma(x) from an archive; verify it; write a model file");
     add_row_options(*command, options->rows, "Archives (CSV or NetCDF), pooled into one table; - is standard input",
-                    true);
+                    TimeUse::folds);
     add_list(*command, "--inputs", options->inputs,
              "Columns that sigma may depend on; left out: every numeric column that has no other role, or the "
              "prediction itself when there is none")
@@ -169,6 +208,10 @@ void add_fit(CLI::App& app) {
     command->add_option("-o,--output", options->output, "Model file to write; - is standard output")
         ->type_name("FILE")
         ->required();
+    command->add_option("--report", options->report, "Also draw the out-of-fold verification: one HTML page")
+        ->type_name("FILE");
+    command->add_option("--figures", options->figures, "Also write the charts of that page as SVG and PNG")
+        ->type_name("FOLDER");
     command->add_flag("--json", options->json, "Print one JSON object in place of the report");
     command->add_flag("--quiet", options->quiet, "No progress");
     command->footer(

@@ -95,6 +95,41 @@ void run(CLI::App& app, int argc, char** argv) {
 
 namespace accrue::app {
 
+namespace {
+
+std::string& given_command_line() {
+    static std::string line;
+    return line;
+}
+
+}  // namespace
+
+const std::string& command_line() {
+    return given_command_line();
+}
+
+void keep_command_line(int argc, char** argv) {
+    std::string& line = given_command_line();
+    line = "accrue";
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
+        line += ' ';
+        if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string_view::npos) {
+            line += argument;
+            continue;
+        }
+        line += '\'';
+        for (const char c : argument) {
+            if (c == '\'')
+                line += "'\\''";
+            else
+                line += c;
+        }
+        line += '\'';
+    }
+}
+
 void print(std::string_view text) {
     data::AtomicFile output("-");
     output.write(text);
@@ -145,6 +180,7 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 
 int main(int argc, char** argv) {
     handle_signals();
+    accrue::app::keep_command_line(argc, argv);
     CLI::App app{"accrue turns the single numbers of a deterministic model into calibrated probabilistic forecasts.",
                  "accrue"};
     app.set_version_flag("--version", std::string("accrue ") + accrue::kVersion);
@@ -170,6 +206,7 @@ int main(int argc, char** argv) {
     accrue::app::add_fit(app);
     accrue::app::add_predict(app);
     accrue::app::add_evaluate(app);
+    accrue::app::add_report(app);
     accrue::app::add_show(app);
     try {
         require_known_command(app, argc, argv);

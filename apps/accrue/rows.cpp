@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "core/error.hpp"
 #include "data/messages.hpp"
 
 namespace accrue::app {
 
-void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, bool with_time) {
+void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, TimeUse time) {
     command.add_option("FILE", options.files, files_help)->type_name("")->required();
     const auto column = [&](const char* name, std::string& value, const char* help) {
         return command.add_option(name, value, help)->type_name("COLUMN");
@@ -24,16 +25,28 @@ void add_row_options(CLI::App& command, RowOptions& options, const std::string& 
         ->excludes(observation);
     column("--weight", options.weight, "Column of row weights; only their ratios matter");
     column("--group", options.group,
-           with_time ? "Column of groups (station, storm, year; text or number): folds never split a group"
-                     : "Column of groups (station, storm, year; text or number): figures per group, and bands that "
-                       "resample groups instead of rows");
-    if (with_time)
+           time == TimeUse::folds
+               ? "Column of groups (station, storm, year; text or number): folds never split a group"
+               : "Column of groups (station, storm, year; text or number): figures per group, and bands that "
+                 "resample groups instead of rows");
+    if (time == TimeUse::folds)
         column("--time", options.time,
                "Column of times (number, ISO 8601 or CF time): folds are contiguous blocks of time");
+    if (time == TimeUse::drawn)
+        column("--time", options.time, "Column of times (number, ISO 8601 or CF time): forecasts are drawn along it");
     const std::map<std::string, Missing> policies = {{"refuse", Missing::refuse}, {"drop", Missing::drop}};
     add_choice(command, "--missing", options.missing, policies,
                "A row with a missing value: refuse the file, or drop the row and count it");
     command.add_flag("--no-header", options.no_header, "CSV files have no header: columns are called 1, 2, ...");
+}
+
+void require_other_file(const std::string& output, const std::vector<std::string>& files, const char* what) {
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        core::require(
+            !std::filesystem::is_regular_file(file, ignored) || !std::filesystem::equivalent(file, output, ignored),
+            "{} is an archive to read: write the {} to another file", data::display_name(output), what);
+    }
 }
 
 void require_error_columns(const RowOptions& options) {

@@ -24,9 +24,15 @@ struct RowOptions {
     ReadOptions read_options() const { return {missing, !no_header, main_column()}; }
 };
 
-// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, and --time when asked
-// for.
-void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, bool with_time);
+// What a command wants a column of times for.
+enum class TimeUse { none, folds, drawn };
+
+// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, and --time where it
+// has a use.
+void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, TimeUse time);
+
+// Throws when the output is one of the files to read, which would be lost: it took longer to make than `what`.
+void require_other_file(const std::string& output, const std::vector<std::string>& files, const char* what);
 
 // Throws unless the errors are named one way or the other. Called before anything is read.
 void require_error_columns(const RowOptions& options);

@@ -86,7 +86,8 @@ double effective_rows(std::size_t rows, std::span<const double> weights = {});
 // E[rs] of a calibrated forecast: sqrt(2/pi)/2/N, with effective rows for N.
 double reliability_floor(double rows);
 
-// [RSmin] the smallest rs that N rows can have (a little above zero: 0.28/N^2 to 0.56/N^2, docs/notation.md); N is rounded to a whole number.
+// [RSmin] the smallest rs that N rows can have (a little above zero: 0.28/N^2 to 0.56/N^2, docs/notation.md); N is
+// rounded to a whole number.
 double reliability_minimum(double rows);
 
 // [BETA] erf(sqrt(log 4)/2)*mean|e|: mean CRPS when every sigma is the best for its own row.

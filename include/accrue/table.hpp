@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,16 +53,19 @@ public:
     std::size_t dropped() const { return dropped_; }  // rows left out because a value was missing
     std::span<const double> numbers(const std::string& name) const;
     const TextColumn& text(const std::string& name) const;
+    // Whether a column of times was written as dates, so that its numbers are seconds since 1970.
+    bool has_dates(const std::string& name) const { return dates_.count(name) > 0; }
 
     // For readers: a table is filled once.
     Table(std::size_t rows, std::size_t dropped, std::map<std::string, std::vector<double>> numbers,
-          std::map<std::string, TextColumn> texts);
+          std::map<std::string, TextColumn> texts, std::set<std::string> dates);
 
 private:
     std::size_t rows_ = 0;
     std::size_t dropped_ = 0;
     std::map<std::string, std::vector<double>> numbers_;
     std::map<std::string, TextColumn> texts_;
+    std::set<std::string> dates_;
 };
 
 // Reads the requested columns of all files, pooled in the order given; "-" is standard input. Only these columns are

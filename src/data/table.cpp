@@ -43,8 +43,12 @@ const Format& format_of(const std::string& file) {
 }  // namespace
 
 Table::Table(std::size_t rows, std::size_t dropped, std::map<std::string, std::vector<double>> numbers,
-             std::map<std::string, TextColumn> texts)
-    : rows_(rows), dropped_(dropped), numbers_(std::move(numbers)), texts_(std::move(texts)) {}
+             std::map<std::string, TextColumn> texts, std::set<std::string> dates)
+    : rows_(rows),
+      dropped_(dropped),
+      numbers_(std::move(numbers)),
+      texts_(std::move(texts)),
+      dates_(std::move(dates)) {}
 
 std::span<const double> Table::numbers(const std::string& name) const {
     const auto found = numbers_.find(name);

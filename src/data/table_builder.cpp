@@ -43,10 +43,14 @@ TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests) {
 
 Table TableBuilder::finish() && {
     std::map<std::string, std::vector<double>> number_map;
-    for (NumberColumn& column : numbers) number_map.emplace(column.name, std::move(column.values));
+    std::set<std::string> dates;
+    for (NumberColumn& column : numbers) {
+        if (column.form == TimeForm::iso) dates.insert(column.name);
+        number_map.emplace(column.name, std::move(column.values));
+    }
     std::map<std::string, TextColumn> text_map;
     for (LabelColumn& column : texts) text_map.emplace(column.name, std::move(column.column));
-    return {rows, dropped, std::move(number_map), std::move(text_map)};
+    return {rows, dropped, std::move(number_map), std::move(text_map), std::move(dates)};
 }
 
 }  // namespace accrue::data

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/exp.hpp"
 #include "core/parallel.hpp"
+#include "core/rounded_json.hpp"
 #include "fit/folds.hpp"
 #include "fit/train.hpp"
 #include "fit/verdict.hpp"
@@ -301,12 +302,7 @@ void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
 Json outcome_json(const std::vector<Trained>& trained) {
     const auto curve = [](const std::vector<double>& values) {
         Json list = Json::array();
-        for (const double value : values) {
-            if (std::isfinite(value))
-                list.push_back(std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr));
-            else
-                list.push_back(nullptr);
-        }
+        for (const double value : values) list.push_back(core::rounded_json(value, 6));
         return list;
     };
     Json list = Json::array();

@@ -172,8 +172,8 @@ void places(std::span<const double> t, std::span<const double> weights, double t
 
     core::for_blocks(bucket_count, 1, [&](std::size_t b, std::size_t, std::size_t) {
         const std::size_t first = starts[b];
-        buffers.bucket_weights[b] = rank_bucket({dealt + first, starts[b + 1] - first},
-                                                weighted ? dealt_weights + first : nullptr);
+        buffers.bucket_weights[b] =
+            rank_bucket({dealt + first, starts[b + 1] - first}, weighted ? dealt_weights + first : nullptr);
     });
 
     double before = 0;

@@ -255,8 +255,7 @@ PitHistogram pit_histogram(const Verification& verification, std::size_t bars) {
     // A PIT of exactly 0 belongs to the first bar.
     for (std::size_t b = 0; b < bars; ++b)
         histogram.share.push_back(upto[(b + 1) * step] - (b == 0 ? 0 : upto[b * step]));
-    std::tie(histogram.low, histogram.high) =
-        binomial_band(verification.effective_rows, 1 / static_cast<double>(bars));
+    std::tie(histogram.low, histogram.high) = binomial_band(verification.effective_rows, 1 / static_cast<double>(bars));
     return histogram;
 }
 

@@ -1,5 +1,5 @@
-// Many rows in a few numbers, for drawing: every row is counted, none is sampled. Weights may be empty. Sums are taken in
-// a fixed order, so that results do not depend on the number of threads.
+// Many rows in a few numbers, for drawing: every row is counted, none is sampled. Weights may be empty. Sums are taken
+// in a fixed order, so that results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ struct PitHistogram {
 };
 PitHistogram pit_histogram(const Verification& verification, std::size_t bars);
 
-// The mean of per-row differences with its 90% interval and the p-value of none, by Student's t for independent rows, or
-// for independent groups where there are some. NaN where there are fewer than two of them.
+// The mean of per-row differences with its 90% interval and the p-value of none, by Student's t for independent rows,
+// or for independent groups where there are some. NaN where there are fewer than two of them.
 struct PairedDifference {
     double difference = 0;
     double low = 0;

@@ -116,9 +116,9 @@ TEST_F(Output, help_and_version_go_to_standard_output) {
 TEST_F(Output, a_command_is_needed) {
     const std::string help = " ('accrue --help' explains the options)";
     EXPECT_EQ(refusal(accrue({})), "A subcommand is required" + help);
-    EXPECT_EQ(
-        refusal(accrue({"evalute", "f.csv"})),
-        "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, show");
+    EXPECT_EQ(refusal(accrue({"evalute", "f.csv"})),
+              "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, "
+              "report, show");
     EXPECT_EQ(refusal(accrue({"-q"})), "A subcommand is required" + help);
 }
 

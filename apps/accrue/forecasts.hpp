@@ -1,0 +1,56 @@
+// The forecasts of some rows that a command is told about, scored: columns of sigmas and model files.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "accrue/model.hpp"
+#include "accrue/verify.hpp"
+#include "rows.hpp"
+
+namespace accrue::app {
+
+struct ForecastOptions {
+    std::vector<std::string> sigmas;
+    std::vector<std::string> models;
+    std::vector<double> levels = {0.5, 0.9, 0.95};
+};
+
+// Adds --sigma, --model and --levels.
+void add_forecast_options(CLI::App& command, ForecastOptions& options);
+
+// Throws unless there is a forecast. Called before anything is read.
+void require_forecasts(const ForecastOptions& options);
+
+struct ScoredForecast {
+    Verification verification;
+    std::span<const double> errors;  // what the forecast leaves: after its bias correction
+    std::span<const double> sigmas;
+    std::span<const double> means;  // empty when errors were given
+    const Model* model = nullptr;
+};
+
+class ScoredForecasts {
+public:
+    // `more` are further columns to read.
+    ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options,
+                    std::vector<ColumnRequest> more = {});
+    ScoredForecasts(const ScoredForecasts&) = delete;
+
+    const RoleTable& rows() const { return *rows_; }
+    const std::vector<ScoredForecast>& forecasts() const { return forecasts_; }
+    const std::deque<Model>& models() const { return models_; }
+    std::vector<Verification> verifications() const;
+
+private:
+    void score_model(const Model& model, const RowOptions& roles, const VerifyOptions& options);
+
+    std::deque<Model> models_;
+    std::optional<RoleTable> rows_;
+    std::deque<std::vector<double>> own_;  // numbers that no column holds
+    std::vector<ScoredForecast> forecasts_;
+};
+
+}  // namespace accrue::app

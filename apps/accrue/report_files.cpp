@@ -1,0 +1,52 @@
+#include "report_files.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "accrue/error.hpp"
+#include "commands.hpp"
+
+namespace accrue::app {
+
+ReportFiles::ReportFiles(const std::string& page, const std::string& figures_folder,
+                         const std::vector<std::string>& inputs)
+    : path_(page), figures_folder_(figures_folder) {
+    if (page.empty() && figures_folder.empty()) return;
+    if (!has_report_page())
+        throw MachineError(
+            "this accrue was built without npm, so it has no report page: install nodejs and npm (scripts/bootstrap "
+            "does), then build it again");
+    if (page.empty()) return;
+    require_other_file(page, inputs, "report");
+    page_.emplace(page);
+}
+
+std::string ReportFiles::write(const nlohmann::ordered_json& data) {
+    std::string said;
+    if (!figures_folder_.empty()) {
+        const std::size_t pictures = write_figures(data, figures_folder_).size();
+        said += fmt::format("{} figures written to {}\n", pictures, figures_folder_);
+    }
+    if (page_) {
+        page_->write(report_page(data));
+        page_->commit();
+        said += fmt::format("Report written to {}. Open it in a browser.\n", path_);
+    }
+    return said;
+}
+
+ReportText report_text(const RowOptions& options, const RoleTable& rows, const std::string& title) {
+    ReportText text;
+    text.title = title;
+    text.subtitle = rows.title();
+    text.command = command_line();
+    text.files = options.files;
+    text.columns = {{"prediction", options.prediction}, {"observation", options.observation},
+                    {"error", options.error},           {"weight", options.weight},
+                    {"group", options.group},           {"time", options.time}};
+    text.dropped = rows.table().dropped();
+    return text;
+}
+
+}  // namespace accrue::app

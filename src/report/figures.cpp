@@ -1,0 +1,103 @@
+// The charts of a report as files, drawn by the same program as the page's.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "accrue/error.hpp"
+#include "accrue/report.hpp"
+#include "core/error.hpp"
+#include "data/files.hpp"
+#include "data/messages.hpp"
+#include "report/assets.hpp"
+#include "report/program.hpp"
+
+namespace accrue {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPixelsPerInch = "192";  // twice the screen's, for print
+
+// A folder of its own that goes away with its content.
+class ScratchFolder {
+public:
+    ScratchFolder() : path_((fs::temp_directory_path() / "accrue-XXXXXX").string()) {
+        if (mkdtemp(path_.data()) == nullptr)
+            throw MachineError(fmt::format("no temporary folder {}: {}", path_, core::system_message(errno)));
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    std::string operator/(const std::string& name) const { return (fs::path(path_) / name).string(); }
+
+private:
+    std::string path_;
+};
+
+void write(const std::string& path, std::string_view text) {
+    data::AtomicFile file(path);
+    file.write(text);
+    file.commit();
+}
+
+std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+std::vector<std::string> write_figures(const nlohmann::ordered_json& data, const std::string& folder) {
+    if (report::figures_program().empty())
+        throw MachineError(
+            "this accrue was built without npm, so it cannot draw: install nodejs and npm (scripts/bootstrap does), "
+            "then "
+            "build it again");
+    std::error_code failed;
+    fs::create_directories(folder, failed);
+    core::require(fs::is_directory(folder), "{} is not a folder that figures could be written to{}{}",
+                  data::display_name(folder), failed ? ": " : "", failed ? failed.message() : "");
+    const ScratchFolder scratch;
+    const std::string drawn = scratch / "drawn";
+    fs::create_directory(drawn);
+    write(scratch / "figures.cjs", report::figures_program());
+    write(scratch / "data.json", data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    report::run({.command = {"node", scratch / "figures.cjs", drawn},
+                 .input = scratch / "data.json",
+                 .output = scratch / "names",
+                 .errors = scratch / "errors",
+                 .purpose = "draws the figures",
+                 .hint = "install Node.js (Debian's package nodejs)"});
+    std::vector<std::string> pictures;
+    for (const auto& entry : fs::directory_iterator(drawn)) pictures.push_back(entry.path().filename().string());
+    std::sort(pictures.begin(), pictures.end());
+    const std::vector<std::string> vector_pictures = pictures;
+    for (const std::string& name : vector_pictures) {
+        const std::string bitmap = fs::path(name).replace_extension("png").string();
+        report::run({.command = {"rsvg-convert", "--dpi-x", kPixelsPerInch, "--dpi-y", kPixelsPerInch, "--zoom", "2",
+                                 "--output", (fs::path(drawn) / bitmap).string(), (fs::path(drawn) / name).string()},
+                     .input = {},
+                     .output = scratch / "names",
+                     .errors = scratch / "errors",
+                     .purpose = "makes PNG pictures",
+                     .hint = "install Debian's package librsvg2-bin"});
+        pictures.push_back(bitmap);
+    }
+    std::vector<std::string> written;
+    for (const std::string& name : pictures) {
+        written.push_back((fs::path(folder) / name).string());
+        write(written.back(), read((fs::path(drawn) / name).string()));
+    }
+    std::sort(written.begin(), written.end());
+    return written;
+}
+
+}  // namespace accrue
