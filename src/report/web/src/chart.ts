@@ -12,6 +12,7 @@ export interface Axis {
   min?: number;
   max?: number;
   include?: number[]; // values that the axis has to reach
+  step?: number; // between ticks
   format?: (value: number) => string; // in tooltips and tables
   tick?: (value: number) => string; // on the axis
 }

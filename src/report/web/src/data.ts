@@ -106,7 +106,7 @@ export interface Start {
 
 export interface Forecast {
   name: string;
-  pit: { edges: number[]; share: number[]; low: Value[]; high: Value[] } | null;
+  pit: { edges: number[]; share: number[]; low: Value; high: Value } | null; // one range for all bars
   rows: Rows | null;
   along_prediction: FanBins | null;
   along_time: FanBins | null;
@@ -152,6 +152,7 @@ export interface ReportData {
 export interface Entry {
   index: number;
   name: string;
+  label: string; // of a file only what comes after its folders, where that tells the forecasts apart
   forecast: Forecast;
   scores: Scores;
 }
@@ -167,9 +168,12 @@ export function readReport(text: string): Report {
   const data = JSON.parse(text) as ReportData;
   if (data.format !== 1) throw new Error(`This page draws reports of format 1; these data have format ${data.format}.`);
   const scores = "forecasts" in data.scores ? data.scores.forecasts : [data.scores];
+  const bases = data.forecasts.map(({ name }) => name.slice(name.lastIndexOf("/") + 1) || name);
+  const distinct = new Set(bases).size === bases.length;
   const entries = data.forecasts.flatMap((forecast, index) => {
     const own = scores[index];
-    return own ? [{ index, name: forecast.name, forecast, scores: own }] : [];
+    const label = distinct ? bases[index]! : forecast.name;
+    return own ? [{ index, name: forecast.name, label, forecast, scores: own }] : [];
   });
   return { data, entries, several: entries.length > 1 };
 }

@@ -27,6 +27,9 @@ export const integer = (value: number | null | undefined): string =>
 export const percent = (share: number | null | undefined, decimals = 1): string =>
   defined(share) ? minus(`${(100 * share).toFixed(decimals)}%`) : missing;
 
+/** A share on an axis: decimals only where they are needed. */
+export const shareTick = (share: number): string => percent(share, Math.abs(share * 100 - Math.round(share * 100)) > 1e-6 ? 1 : 0);
+
 export const signed = (share: number | null | undefined, decimals = 1): string =>
   defined(share) && share > 0 ? `+${percent(share, decimals)}` : percent(share, decimals);
 
@@ -40,6 +43,16 @@ export function isoTime(seconds: number | null | undefined): string {
   if (!defined(seconds) || Math.abs(seconds) > 8.64e12) return number(seconds);
   const text = new Date(seconds * 1000).toISOString();
   return text.replace("T00:00:00.000Z", "").replace(/(:00)?\.000Z$/, "Z");
+}
+
+/** A tick of a time axis: the year, month, day or time of day that begins there. */
+export function timeTick(milliseconds: number): string {
+  const text = new Date(milliseconds).toISOString();
+  const [year, month, day] = [text.slice(0, -20), text.slice(-19, -17), text.slice(-16, -14)];
+  const time = text.slice(-13, -5);
+  if (time !== "00:00:00") return time.replace(/:00$/, "");
+  if (day !== "01") return `${month}-${day}`;
+  return month === "01" ? year : `${year}-${month}`;
 }
 
 export const range = (low: string, high: string): string => `${low} to ${high}`;

@@ -185,27 +185,32 @@ function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
   } as CustomSeriesOption;
 }
 
-function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefined) {
+/** A logarithmic axis from power to power: of two where there are few decades, so that it has more than two labels. */
+function powersAround([low, high]: Pair) {
+  const base = high / low < 200 ? 2 : 10;
+  const power = (value: number, round: (v: number) => number) => base ** round(Math.log(value) / Math.log(base));
+  return { base, min: power(low, Math.floor), max: power(high, Math.ceil) };
+}
+
+function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefined, extent: Pair) {
   const { paint, fontFamily, fontSize } = view;
   const text = { color: paint("soft"), fontFamily, fontSize };
   const tick = axis.tick ?? axis.format ?? format.tick;
   const longest = Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55));
-  const bound = (side: "min" | "max", pick: (...values: number[]) => number) =>
-    range?.[side === "min" ? 0 : 1] ??
-    axis[side] ??
-    (axis.include ? (data: { min: number; max: number }) => pick(data[side], ...axis.include!) : undefined);
+  const powers = axis.scale === "log" && !range ? powersAround(extent) : undefined;
   return {
     type: axis.categories ? "category" : axis.scale === "time" || axis.scale === "log" ? axis.scale : "value",
-    name: format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56)),
-    ...(at === "x"
-      ? { nameLocation: "middle", nameGap: fontSize + 18 }
-      : { nameLocation: axis.categories ? "start" : "end", nameGap: 12 }),
-    nameTextStyle: { ...text, align: at === "x" ? "center" : axis.categories ? "right" : "left" },
+    // The title tells what the categories are.
+    name: axis.categories ? "" : format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56)),
+    ...(at === "x" ? { nameLocation: "middle", nameGap: fontSize + 18 } : { nameLocation: "end", nameGap: 12 }),
+    nameTextStyle: { ...text, align: at === "x" ? "center" : "left" },
     scale: true,
-    min: bound("min", Math.min),
-    max: bound("max", Math.max),
+    min: range?.[0] ?? axis.min ?? powers?.min,
+    max: range?.[1] ?? axis.max ?? powers?.max,
+    ...(axis.step && !range ? { interval: axis.step } : {}),
+    ...(powers ? { logBase: powers.base } : {}),
     splitNumber: at === "x" ? Math.max(2, Math.round(view.width / 110)) : 5,
-    axisLine: { show: at === "x", lineStyle: { color: paint("line") } },
+    axisLine: { show: at === "x", onZero: false, lineStyle: { color: paint("line") } },
     axisTick: { show: false },
     splitLine: { show: !axis.categories, lineStyle: { color: paint("line"), opacity: 0.7 } },
     axisLabel: {
@@ -215,13 +220,19 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
       showMinLabel: range ? false : undefined,
       showMaxLabel: range ? false : undefined,
       ...(axis.categories ? { interval: 0 } : {}),
-      ...(axis.scale === "time"
-        ? {}
-        : { formatter: (value: string | number) => (axis.categories ? format.shorten(String(value), longest) : tick(Number(value))) }),
+      formatter: (value: string | number) =>
+        axis.categories
+          ? format.shorten(String(value), longest)
+          : axis.scale === "time"
+            ? format.timeTick(Number(value))
+            : tick(Number(value)),
     },
     ...(axis.categories ? { data: axis.categories, inverse: at === "y" } : {}),
   };
 }
+
+const between = (values: number[]): Pair =>
+  values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
 
 /** The other axis of a zoomed chart: what lies in the range, with a little air. */
 function rangeAcross(chart: Chart, layers: Layer[], [from, to]: Pair): Pair | undefined {
@@ -232,7 +243,7 @@ function rangeAcross(chart: Chart, layers: Layer[], [from, to]: Pair): Pair | un
     .map(([, value]) => value)
     .concat(axis.include ?? []);
   if (!values.length) return undefined;
-  const [low, high] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, -Infinity]);
+  const [low, high] = between(values);
   if (axis.scale === "log") return [low / 1.05, high * 1.05];
   const air = 0.05 * (high - low || Math.abs(high) || 1);
   const fixed = (v: number) => axis.include?.includes(v);
@@ -257,18 +268,22 @@ export function optionOf(chart: Chart, view: View): Option {
   const across = view.zoom && rangeAcross(chart, layers, view.zoom);
   const upright = alongAxis(chart) === chart.x;
   const series = layers.map((layer) => seriesOf(chart, layer, view.paint));
-  if (view.onFrame) {
-    const { onFrame } = view;
-    series.push({
-      type: "custom",
-      silent: true,
-      data: [[NaN, NaN]],
-      renderItem: (params) => {
-        onFrame(params.coordSys as unknown as Rectangle);
-        return null;
-      },
-    });
-  }
+  // A series that draws nothing makes the axes reach what they have to include, and tells where they lie.
+  series.push({
+    type: "custom",
+    silent: true,
+    data: [
+      [NaN, NaN],
+      ...(chart.x.include ?? []).map((value) => [value, NaN]),
+      ...(chart.y.include ?? []).map((value) => [NaN, value]),
+    ],
+    renderItem: (params) => {
+      view.onFrame?.(params.coordSys as unknown as Rectangle);
+      return null;
+    },
+  });
+  const points = layers.flatMap(extentOf).map(([at, value]) => place(chart, at, value));
+  const extent = (axis: Axis, i: 0 | 1) => between([...points.map((point) => point[i]), ...(axis.include ?? [])]);
   const entries = legendLayers(chart);
   return {
     animation: false,
@@ -277,13 +292,13 @@ export function optionOf(chart: Chart, view: View): Option {
     grid: {
       left: 4,
       right: 18,
-      top: (chart.y.categories ? 8 : 30) + (view.legend ? 26 : 0),
+      top: (chart.y.categories ? 4 : 26) + (view.legend ? 26 : 0),
       bottom: 6,
       outerBoundsMode: "same",
       outerBoundsContain: "all",
     },
-    xAxis: axisOption(chart.x, "x", view, upright ? view.zoom : across),
-    yAxis: axisOption(chart.y, "y", view, upright ? across : view.zoom),
+    xAxis: axisOption(chart.x, "x", view, upright ? view.zoom : across, extent(chart.x, 0)),
+    yAxis: axisOption(chart.y, "y", view, upright ? across : view.zoom, extent(chart.y, 1)),
     ...(view.legend
       ? {
           legend: {

@@ -69,7 +69,7 @@ function verdict(report: Report): HTMLElement {
   return h(
     "section",
     { id: "verdict", class: "card verdict", "aria-labelledby": "verdict-title" },
-    several ? h("p", { class: "figure-name" }, `First forecast: ${entries[0]!.name}`) : null,
+    several ? h("p", { class: "figure-name" }, `First forecast: ${entries[0]!.label}`) : null,
     h("h2", { id: "verdict-title" }, rest.length ? `${word}.` : summary),
     rest.length ? h("p", { class: "summary" }, capital(rest.join(": "))) : null,
     remarks.length ? h("ul", { class: "remarks" }, remarks.map((remark) => h("li", {}, remark))) : null,

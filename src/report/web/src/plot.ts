@@ -5,7 +5,7 @@ import { init, type ECharts } from "./engine";
 import { legendLayers, optionOf, visibleLayers, type Rectangle } from "./option";
 import { pictureOf } from "./picture";
 import { middleOf, readable, readAt, readSpot, spokenReading, tablesOf, type Reading, type Spot } from "./reading";
-import { pagePaint } from "./theme";
+import { fontFamily, pagePaint } from "./theme";
 
 const nearPixels = 5; // points of other layers so near to the one that is read are read with it
 const leastDrag = 8;
@@ -35,35 +35,16 @@ export class Plot {
       this.tip,
     );
     this.area.style.height = `${this.height(0)}px`;
-    this.reset = h("button", { type: "button", class: "small", hidden: true, click: () => this.setZoom(undefined) }, "Reset zoom");
+    this.reset = h("button", { type: "button", class: "small reset", hidden: true, click: () => this.setZoom(undefined) }, "Reset zoom");
     this.element = h(
       "figure",
       { class: "card chart", id: `chart-${chart.id}` },
-      h(
-        "div",
-        { class: "chart-head" },
-        h("h3", {}, chart.title),
-        h(
-          "div",
-          { class: "tools" },
-          this.reset,
-          h(
-            "button",
-            {
-              type: "button",
-              class: "small",
-              "aria-label": `Save as SVG: ${chart.title}`,
-              click: () => save(`${chart.id}.svg`, "image/svg+xml", pictureOf(chart)),
-            },
-            "Save as SVG",
-          ),
-        ),
-      ),
+      h("h3", {}, chart.title),
       h("p", { class: "good" }, chart.good),
       this.legend(),
-      this.area,
-      chart.note ? h("figcaption", {}, chart.note) : null,
-      this.numbers(),
+      h("div", { class: "stage" }, this.area, this.reset),
+      h("figcaption", {}, chart.note),
+      h("div", { class: "foot" }, this.numbers(), this.saveButton()),
     );
     this.listen();
   }
@@ -98,7 +79,7 @@ export class Plot {
     const option = optionOf(this.chart, {
       paint: pagePaint,
       width: engine.getWidth(),
-      fontFamily: "inherit",
+      fontFamily,
       fontSize: 12,
       hidden,
       zoom,
@@ -108,9 +89,9 @@ export class Plot {
     engine.getZr().flush(); // now, so that a page that is about to be printed has it
   }
 
-  private legend(): HTMLElement | null {
+  private legend(): HTMLElement {
     const entries = legendLayers(this.chart);
-    if (entries.length < 2) return null;
+    if (entries.length < 2) return h("div");
     return h(
       "div",
       { class: "legend", role: "group", "aria-label": `Layers of: ${this.chart.title}` },
@@ -127,6 +108,12 @@ export class Plot {
         return button;
       }),
     );
+  }
+
+  private saveButton(): HTMLElement {
+    const { chart } = this;
+    const click = () => save(`${chart.id}.svg`, "image/svg+xml", pictureOf(chart));
+    return h("button", { type: "button", class: "small", "aria-label": `Save as SVG: ${chart.title}`, click }, "Save as SVG");
   }
 
   /** The table is made when it is first asked for: a page may have many, with thousands of numbers. */
@@ -343,6 +330,6 @@ function swatchOf(layer: Layer): string {
     case "interval":
       return (layer.width ?? 1) > 2 ? "line" : "thin";
     default:
-      return (layer.opacity ?? 0.2) < 0.25 ? "pale" : "fill";
+      return "value" in layer ? "full" : (layer.opacity ?? 0.2) < 0.25 ? "pale" : "fill";
   }
 }

@@ -49,6 +49,10 @@ const palette = (theme: Theme): Record<string, string> => ({
   ...Object.fromEntries(forecasts[theme].map((colour, i) => [`forecast-${i}`, colour])),
 });
 
+// What the reader's system has; text is measured with it, so charts need its name.
+export const fontFamily =
+  'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif';
+
 /** Colours as they are, for files that leave the page. */
 export const fixedPaint = (theme: Theme): Paint => {
   const colours = palette(theme);
@@ -65,7 +69,7 @@ export const themeCss = (): string => {
       .map(([role, colour]) => `--${role}:${colour}`)
       .join(";");
   return `
-:root{color-scheme:light;${variables("light")}}
+:root{color-scheme:light;--font:${fontFamily};${variables("light")}}
 @media screen{
 :root[data-theme=dark]{color-scheme:dark;${variables("dark")}}
 }

@@ -11,13 +11,19 @@ export const symbolOf = (entry: Entry): Symbol => symbols[entry.index % symbols.
 /** Colours come round; then the dashes tell. */
 export const dashOf = (entry: Entry): boolean => round(entry.index) > 0;
 
-export const shortName = (entry: Entry): string => format.shorten(entry.name, 40);
+export const shortName = (entry: Entry): string => format.shorten(entry.label, 40);
 
 /** "sigma", or with several forecasts "sigma of model.json". */
 export const named = (report: Report, what: string, entry: Entry): string =>
   report.several ? `${what} of ${shortName(entry)}` : what;
 
-export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick: (v) => format.percent(v, 0) };
+/** The layer's legend entry; with several forecasts one for all that belongs to a forecast. */
+export const ofForecast = (report: Report, what: string, entry: Entry): { name: string; label: string } =>
+  report.several
+    ? { name: shortName(entry), label: `${shortName(entry)}: ${what}` }
+    : { name: `forecast: ${what}`, label: `forecast: ${what}` };
+
+export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick: format.shareTick };
 
 export const binDetails =
   (bins: { low: number[]; high: number[]; rows: number[] }, text: (value: number) => string = format.number) =>

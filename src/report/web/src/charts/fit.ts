@@ -19,7 +19,7 @@ function chart(report: Report, entry: Entry, starts: Start[]): Chart {
     ];
     return {
       kind: "line",
-      name: start.kept ? what : `dropped (${what})`,
+      name: start.kept ? what : "dropped",
       label: `${startName(start)}, ${what}`,
       colour: start.kept ? colour : "ideal",
       width: what === "validation" ? 1.8 : 0.8,

@@ -53,7 +53,7 @@ export function groups(report: Report): Chart[] {
     title: `Calibration error per ${column}`,
     good: "Good: each dot lies near its tick, the floor, which is what a calibrated forecast of as many rows shows.",
     alt: sentences([`Calibration error and its floor for each ${column}.`, ...beyond]),
-    x: { name: "calibration error", include: [0], format: (v) => format.percent(v), tick: (v) => format.percent(v, 0) },
+    x: { name: "calibration error", include: [0], ...share },
     layers: [
       {
         kind: "points", name: "floor: if calibrated", colour: "ideal", symbol: "tick",

@@ -3,9 +3,6 @@ import type { Report } from "../data";
 import * as format from "../format";
 import { colourOf, level, sentences, share, shortName } from "./common";
 
-/** An outline that runs level over every bar: each edge twice. */
-const steps = (values: number[]): number[] => values.flatMap((v) => [v, v]);
-
 export function pit(report: Report): Chart | null {
   const entries = report.entries.filter((entry) => entry.forecast.pit?.share.length);
   const first = entries[0]?.forecast.pit;
@@ -13,7 +10,7 @@ export function pit(report: Report): Chart | null {
   const bars = first.share.length;
   const outside = entries.map(({ name, forecast }) => {
     const p = forecast.pit!;
-    const n = p.share.filter((s, i) => s < (p.low[i] ?? -Infinity) || s > (p.high[i] ?? Infinity)).length;
+    const n = p.share.filter((s) => s < (p.low ?? -Infinity) || s > (p.high ?? Infinity)).length;
     return `${name}: ${format.count(p.share.length, "bar")} from ${format.percent(Math.min(...p.share))} to ${format.percent(Math.max(...p.share))}, of which ${n} outside the band.`;
   });
   return {
@@ -36,7 +33,10 @@ export function pit(report: Report): Chart | null {
           from: p.share.map((_, i) => edge(i, k / entries.length)),
           to: p.share.map((_, i) => edge(i, (k + 1) / entries.length)),
           value: p.share,
-          details: (i) => [["bar", format.range(format.percent(p.edges[i], 0), format.percent(p.edges[i + 1], 0))]],
+          details: (i) => [
+            ["PIT", format.range(format.percent(p.edges[i], 0), format.percent(p.edges[i + 1], 0))],
+            ["90% if calibrated", format.range(format.percent(p.low), format.percent(p.high))],
+          ],
         };
       }),
       {
@@ -45,20 +45,9 @@ export function pit(report: Report): Chart | null {
         colour: "band",
         opacity: 0.35,
         quiet: true,
-        at: steps(first.edges).slice(1, -1),
-        low: first.low.flatMap((v) => [v, v]),
-        high: first.high.flatMap((v) => [v, v]),
-      },
-      {
-        kind: "interval",
-        name: "90% of calibrated forecasts",
-        colour: "band",
-        width: 0,
-        opacity: 0,
-        unlisted: true,
-        at: first.share.map((_, i) => (first.edges[i]! + first.edges[i + 1]!) / 2),
-        low: first.low,
-        high: first.high,
+        at: [0, 1],
+        low: [first.low, first.low],
+        high: [first.high, first.high],
       },
       level("equally high", 1 / bars),
     ],

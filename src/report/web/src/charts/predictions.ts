@@ -2,7 +2,7 @@
 import type { Axis, Chart, Layer } from "../chart";
 import type { Entry, FanBins, Report, Rows } from "../data";
 import * as format from "../format";
-import { binDetails, colourOf, dashOf, diagonal, named, sentences, shortName, symbolOf } from "./common";
+import { binDetails, colourOf, dashOf, diagonal, named, ofForecast, sentences, shortName, symbolOf } from "./common";
 
 const z90 = 1.6448536269514722; // half of the central 90% interval, in sigmas
 
@@ -38,15 +38,18 @@ const binsAlt = (entries: Entry[], of: (entry: Entry) => FanBins): string[] =>
 /** The forecast's fan, and beside it the observed quantiles of the same bins. */
 function fanLayers(report: Report, entry: Entry, bins: FanBins, at: number[], text: (v: number) => string): Layer[] {
   const colour = colourOf(entry);
-  const forecast = (what: string) => (report.several ? `${shortName(entry)}: ${what}` : `forecast: ${what}`);
-  const observed = (what: string) => named(report, `observed ${what}`, entry);
+  const forecast = (what: string) => ofForecast(report, what, entry);
+  const observed = (what: string) =>
+    report.several
+      ? { name: `observed, around ${shortName(entry)}`, label: `observed ${what}, around ${shortName(entry)}` }
+      : { name: `observed ${what}` };
   return [
-    { kind: "band", name: forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
-    { kind: "band", name: forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 },
-    { kind: "line", name: forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
-    { kind: "interval", name: observed("90%"), colour: "observed", at, low: bins.observed_q05, high: bins.observed_q95, width: 1 },
-    { kind: "interval", name: observed("50%"), colour: "observed", at, low: bins.observed_q25, high: bins.observed_q75, width: 3, caps: false },
-    { kind: "points", name: observed("median"), colour: "observed", at, value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
+    { kind: "line", ...forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
+    { kind: "band", ...forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
+    { kind: "band", ...forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 },
+    { kind: "points", ...observed("median"), colour: "observed", at, value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
+    { kind: "interval", ...observed("90%"), colour: "observed", at, low: bins.observed_q05, high: bins.observed_q95, width: 1 },
+    { kind: "interval", ...observed("50%"), colour: "observed", at, low: bins.observed_q25, high: bins.observed_q75, width: 3, caps: false },
   ];
 }
 
@@ -125,10 +128,10 @@ export function alongTime(report: Report): Chart | null {
         ...fans.flatMap((entry): Layer[] => {
           const rows = entry.forecast.rows!;
           const at = places(entry, rows.time!);
-          const forecast = (what: string) => (report.several ? `${shortName(entry)}: ${what}` : `forecast: ${what}`);
+          const forecast = (what: string) => ofForecast(report, what, entry);
           return [
-            { kind: "band", name: forecast("90%"), colour: colourOf(entry), opacity: 0.25, at, low: lower(rows), high: upper(rows) },
-            { kind: "line", name: forecast("mean"), colour: colourOf(entry), dash: dashOf(entry), width: 1.6, at, value: rows.mean },
+            { kind: "band", ...forecast("90%"), colour: colourOf(entry), opacity: 0.25, at, low: lower(rows), high: upper(rows) },
+            { kind: "line", ...forecast("mean"), colour: colourOf(entry), dash: dashOf(entry), width: 1.6, at, value: rows.mean },
           ];
         }),
         {

@@ -7,17 +7,17 @@ type Shift = (value: number | null, i: number) => number | null;
 
 /** Bands around the diagonal, the same for all forecasts of as many rows; groups' bands around each curve; the curves. */
 function layers(report: Report, entries: Entry[], shift: Shift, whole: boolean): Layer[] {
-  const bandLayer = (at: number[], band: Band | undefined, rest: Pick<Layer, "name" | "colour" | "opacity">): Layer[] =>
+  const bandLayer = (at: number[], band: Band | undefined, rest: Pick<Layer, "name" | "label" | "colour" | "opacity">): Layer[] =>
     band ? [{ kind: "band", at, low: band.low.map(shift), high: band.high.map(shift), ...rest }] : [];
   const first = entries[0]!.scores.reliability_diagram;
   return [
     ...bandLayer(first.probability, first.band_90_simultaneous, {
-      name: "90% of calibrated curves, as a whole",
+      name: "if calibrated: whole curve, 90%",
       colour: "band",
       opacity: 0.2,
     }),
     ...bandLayer(first.probability, first.band_90_pointwise, {
-      name: "the same, at one probability",
+      name: "if calibrated: at each point, 90%",
       colour: "band",
       opacity: 0.3,
     }),
@@ -25,16 +25,17 @@ function layers(report: Report, entries: Entry[], shift: Shift, whole: boolean):
       const diagram = entry.scores.reliability_diagram;
       return [
         ...bandLayer(diagram.probability, diagram.group_band_90_simultaneous, {
-          name: named(report, "90% band from groups, as a whole", entry),
+          name: "groups resampled: whole curve, 90%",
+          label: named(report, "groups resampled, 90%", entry),
           colour: colourOf(entry),
           opacity: 0.15,
         }),
         ...(report.several
           ? []
           : bandLayer(diagram.probability, diagram.group_band_90_pointwise, {
-              name: "the same from groups, at one probability",
+              name: "groups resampled: at each point, 90%",
               colour: colourOf(entry),
-              opacity: 0.2,
+              opacity: 0.25,
             })),
       ];
     }),
@@ -73,8 +74,8 @@ export function reliability(report: Report): Chart | null {
       ? "Rows of one group are not independent: trust the coloured band around the curve, from resampled groups, and ask whether the diagonal lies inside."
       : undefined,
     square: true,
-    x: { name: "probability that the forecast gives", min: 0, max: 1, ...share },
-    y: { name: "share of observations", min: 0, max: 1, ...share },
+    x: { name: "probability that the forecast gives", min: 0, max: 1, step: 0.2, ...share },
+    y: { name: "share of observations", min: 0, max: 1, step: 0.2, ...share },
     layers: layers(report, entries, (value) => value, true),
   };
 }
@@ -95,11 +96,11 @@ export function deviation(report: Report): Chart | null {
     good: "Good: the curve stays inside the grey band around zero. Above zero on the left and below on the right: sigma is too small.",
     alt: sentences(["Observed share less the probability given, against that probability.", ...extremes]),
     square: true,
-    x: { name: "probability that the forecast gives", min: 0, max: 1, ...share },
+    x: { name: "probability that the forecast gives", min: 0, max: 1, step: 0.2, ...share },
     y: {
       name: "observed share less probability",
       format: (v) => format.signed(v, 2),
-      tick: (v) => format.signed(v, Math.abs(v * 100 - Math.round(v * 100)) > 1e-6 ? 1 : 0),
+      tick: (v) => (v > 0 ? "+" : "") + format.shareTick(v),
     },
     layers: layers(report, entries, (value, i) => (value == null ? null : value - grid[i]!), false),
   };

@@ -66,7 +66,7 @@ export function spreadSkill(report: Report): Chart | null {
   const wide = Math.min(...values) > 0 && Math.max(...values) > 20 * Math.min(...values);
   const scale = wide ? "log" : "linear";
   // On equal ranges the diagonal is one of 45 degrees.
-  const include = wide ? [] : [0, ...defined(drawn.flatMap(({ bins }) => [...bins.sigma, ...bins.rmse_high]))];
+  const include = [...(wide ? [] : [0]), ...defined(drawn.flatMap(({ bins }) => [...bins.sigma, ...bins.rmse_low, ...bins.rmse_high])).filter((v) => !wide || v > 0)];
   return {
     id: "spread-skill",
     title: "Spread and skill: where sigma is large, are the errors large?",
