@@ -1,10 +1,10 @@
 // The parts of ECharts that are used, and nothing else of it.
 import { CustomChart, LineChart, ScatterChart } from "echarts/charts";
-import { GridComponent, LegendComponent } from "echarts/components";
-import { init, use } from "echarts/core";
+import { GridComponent } from "echarts/components";
+import { init, setPlatformAPI, use } from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
 
-use([CustomChart, LineChart, ScatterChart, GridComponent, LegendComponent, SVGRenderer]);
+use([CustomChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
 
-export { init };
+export { init, setPlatformAPI };
 export type { ECharts } from "echarts/core";

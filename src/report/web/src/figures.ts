@@ -3,7 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sectionsOf } from "./charts";
 import { readReport } from "./data";
-import { pictureOf } from "./picture";
+import { setPlatformAPI } from "./engine";
+import { pictureOf, textWidth } from "./picture";
+
+// There is no browser to measure text.
+setPlatformAPI({ measureText: (text, font) => ({ width: textWidth(text, Number(/([\d.]+)px/.exec(font ?? "")?.[1] ?? 12)) }) });
 
 const directory = process.argv[2];
 if (!directory) {

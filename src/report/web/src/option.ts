@@ -1,13 +1,14 @@
 // The one translation of a chart into an option of ECharts, for the screen and for files.
 import type { CustomSeriesOption, LineSeriesOption, ScatterSeriesOption } from "echarts/charts";
-import type { GridComponentOption, LegendComponentOption } from "echarts/components";
+import type { GridComponentOption } from "echarts/components";
 import type { ComposeOption } from "echarts/core";
 import { acrossAxis, alongAxis, place, type Axis, type Chart, type Layer, type Symbol } from "./chart";
 import * as format from "./format";
 import type { Paint } from "./theme";
+import { timeTicks } from "./time";
 
 type Series = CustomSeriesOption | LineSeriesOption | ScatterSeriesOption;
-type Option = ComposeOption<Series | GridComponentOption | LegendComponentOption>;
+type Option = ComposeOption<Series | GridComponentOption>;
 type RenderItem = NonNullable<CustomSeriesOption["renderItem"]>;
 type Api = Parameters<RenderItem>[1];
 type Element = NonNullable<ReturnType<RenderItem>>;
@@ -27,7 +28,6 @@ export interface View {
   fontSize: number;
   hidden?: ReadonlySet<string>; // names of layers that the legend has switched off
   zoom?: Pair; // a range of the x axis
-  legend?: boolean; // drawn into the picture; the page has its own, of buttons
   onFrame?: (frame: Rectangle) => void; // told where the axes have come to lie
 }
 
@@ -197,25 +197,27 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
   const text = { color: paint("soft"), fontFamily, fontSize };
   const tick = axis.tick ?? axis.format ?? format.tick;
   const longest = Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55));
+  const times = axis.scale === "time" ? timeTicks(...(range ?? extent), view.width / (6 * fontSize)) : undefined;
   const powers = axis.scale === "log" && !range ? powersAround(extent) : undefined;
   return {
-    type: axis.categories ? "category" : axis.scale === "time" || axis.scale === "log" ? axis.scale : "value",
+    type: axis.categories ? "category" : axis.scale === "log" ? "log" : "value",
     // The title tells what the categories are.
     name: axis.categories ? "" : format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56)),
     ...(at === "x" ? { nameLocation: "middle", nameGap: fontSize + 18 } : { nameLocation: "end", nameGap: 12 }),
     nameTextStyle: { ...text, align: at === "x" ? "center" : "left" },
     scale: true,
-    min: range?.[0] ?? axis.min ?? powers?.min,
-    max: range?.[1] ?? axis.max ?? powers?.max,
+    min: range?.[0] ?? axis.min ?? powers?.min ?? (times && extent[0]),
+    max: range?.[1] ?? axis.max ?? powers?.max ?? (times && extent[1]),
     ...(axis.step && !range ? { interval: axis.step } : {}),
     ...(powers ? { logBase: powers.base } : {}),
     splitNumber: at === "x" ? Math.max(2, Math.round(view.width / 110)) : 5,
     axisLine: { show: at === "x", onZero: false, lineStyle: { color: paint("line") } },
-    axisTick: { show: false },
+    axisTick: { show: false, customValues: times },
     splitLine: { show: !axis.categories, lineStyle: { color: paint("line"), opacity: 0.7 } },
     axisLabel: {
       ...text,
       hideOverlap: true,
+      customValues: times,
       // The ends of a zoomed range are where the hand let go, not round numbers.
       showMinLabel: range ? false : undefined,
       showMaxLabel: range ? false : undefined,
@@ -250,13 +252,6 @@ function rangeAcross(chart: Chart, layers: Layer[], [from, to]: Pair): Pair | un
   return [fixed(low) ? low : low - air, fixed(high) ? high : high + air];
 }
 
-const legendIcon = (layer: Layer): string =>
-  layer.kind === "points"
-    ? symbols[layer.symbol ?? "circle"]
-    : layer.kind === "line" || layer.kind === "reference" || layer.kind === "interval"
-      ? "path://M0,4L20,4L20,7L0,7Z"
-      : "roundRect";
-
 /** Layers that stand for their name in a legend. */
 export const legendLayers = (chart: Chart): Layer[] => {
   const listed = chart.layers.filter((layer) => !layer.unlisted);
@@ -284,33 +279,19 @@ export function optionOf(chart: Chart, view: View): Option {
   });
   const points = layers.flatMap(extentOf).map(([at, value]) => place(chart, at, value));
   const extent = (axis: Axis, i: 0 | 1) => between([...points.map((point) => point[i]), ...(axis.include ?? [])]);
-  const entries = legendLayers(chart);
   return {
     animation: false,
-    useUTC: true,
     textStyle: { fontFamily: view.fontFamily },
     grid: {
-      left: 4,
+      left: 8,
       right: 18,
-      top: (chart.y.categories ? 4 : 26) + (view.legend ? 26 : 0),
+      top: chart.y.categories ? 4 : 26,
       bottom: 6,
       outerBoundsMode: "same",
       outerBoundsContain: "all",
     },
     xAxis: axisOption(chart.x, "x", view, upright ? view.zoom : across, extent(chart.x, 0)),
     yAxis: axisOption(chart.y, "y", view, upright ? across : view.zoom, extent(chart.y, 1)),
-    ...(view.legend
-      ? {
-          legend: {
-            top: 0,
-            left: 0,
-            itemWidth: 18,
-            itemHeight: 9,
-            textStyle: { color: view.paint("soft"), fontFamily: view.fontFamily, fontSize: view.fontSize },
-            data: entries.map((layer) => ({ name: layer.name, icon: legendIcon(layer) })),
-          },
-        }
-      : {}),
     series,
   } as Option;
 }
