@@ -23,10 +23,13 @@ constexpr std::size_t kPitBars = 20;
 constexpr std::size_t kInputBins = 20;
 constexpr std::size_t kPredictionBins = 40;
 constexpr std::size_t kTimeBins = 120;
-// More rows than these are drawn in bins alone.
+// What keeps the page small enough to mail. More rows than these are drawn in bins alone; the forecasts share the rows,
+// the groups and the numbers of the fits' curves.
+constexpr std::size_t kMostForecasts = 10;
+constexpr std::size_t kMostInputs = 24;
 constexpr std::size_t kMostRows = 1000;
-// More groups would make the page too large to mail.
 constexpr std::size_t kMostGroups = 400;
+constexpr std::size_t kMostCurveNumbers = 20'000;
 
 // A picture has no use for 17 digits.
 Json number(double value) {
@@ -69,9 +72,9 @@ Json fan_json(const verification::Fan& fan) {
 }
 
 // Every row, in the order of time where there is one.
-Json rows_json(const ReportForecast& forecast, std::span<const double> times) {
+Json rows_json(const ReportForecast& forecast, std::span<const double> times, std::size_t most) {
     const std::size_t n = forecast.errors.size();
-    if (forecast.means.empty() || n > kMostRows) return nullptr;
+    if (forecast.means.empty() || n > most) return nullptr;
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), std::size_t{0});
     if (!times.empty())
@@ -93,14 +96,33 @@ Json rows_json(const ReportForecast& forecast, std::span<const double> times) {
     return json;
 }
 
-Json forecast_json(const ReportForecast& forecast, const ReportRows& rows) {
+// The fit of a model file with every k-th number of its curves, the step k being one of its keys.
+Json fit_json(Json fit, std::size_t most_numbers) {
+    std::size_t numbers = 0;
+    for (const Json& start : fit["starts"])
+        numbers += start["training_curve"].size() + start["validation_curve"].size();
+    const std::size_t step = std::max<std::size_t>(1, (numbers + most_numbers - 1) / most_numbers);
+    const auto thin = [&](Json& curve) {
+        Json kept = Json::array();
+        for (std::size_t i = 0; i < curve.size(); i += step) kept.push_back(curve[i]);
+        curve = std::move(kept);
+    };
+    for (Json& start : fit["starts"]) {
+        thin(start["training_curve"]);
+        thin(start["validation_curve"]);
+    }
+    fit["iteration_step"] = step;
+    return fit;
+}
+
+Json forecast_json(const ReportForecast& forecast, const ReportRows& rows, std::size_t forecasts) {
     const auto& [v, errors, sigmas, means, model] = forecast;
     const verification::PitHistogram pits = verification::pit_histogram(v, kPitBars);
     Json json;
     json["name"] = v.name;
     json["pit"] = {
         {"edges", pits.edges}, {"share", numbers(pits.share)}, {"low", number(pits.low)}, {"high", number(pits.high)}};
-    json["rows"] = rows_json(forecast, rows.times);
+    json["rows"] = rows_json(forecast, rows.times, kMostRows / forecasts);
     const auto fan = [&](std::span<const double> variable, std::size_t bins) -> Json {
         if (variable.empty() || means.empty()) return nullptr;
         return fan_json(verification::fan_along(variable, means, errors, sigmas, rows.weights, bins));
@@ -109,7 +131,7 @@ Json forecast_json(const ReportForecast& forecast, const ReportRows& rows) {
     json["along_time"] = fan(rows.times, kTimeBins);
     json["time_unit"] = rows.times_are_dates ? "seconds" : "number";
     json["inputs"] = Json::array();
-    for (std::size_t k = 0; k < rows.inputs.size(); ++k)
+    for (std::size_t k = 0; k < std::min(rows.inputs.size(), kMostInputs); ++k)
         json["inputs"].push_back({{"name", rows.input_names[k]},
                                   {"bins", bins_json(verification::spread_along(rows.inputs[k], errors, sigmas,
                                                                                 rows.weights, kInputBins))}});
@@ -118,7 +140,7 @@ Json forecast_json(const ReportForecast& forecast, const ReportRows& rows) {
     json["model"] = nullptr;
     if (model != nullptr) {
         const Json file = model->json();
-        json["fit"] = file.at("fit");
+        json["fit"] = fit_json(file.at("fit"), kMostCurveNumbers / forecasts);
         json["model"] = {{"accrue", file.at("accrue_version")},
                          {"configuration", file.at("configuration")},
                          {"columns", file.at("columns")}};
@@ -160,16 +182,16 @@ Json comparison_json(std::span<const ReportForecast> forecasts, const ReportRows
 }
 
 // Keeps the groups with the most rows; returns how many there were.
-std::size_t cut_groups(Json& scores) {
+std::size_t cut_groups(Json& scores, std::size_t most) {
     if (!scores.contains("groups")) return 0;
     Json& groups = scores["groups"];
     const std::size_t all = groups.size();
-    if (all <= kMostGroups) return all;
+    if (all <= most) return all;
     std::vector<std::size_t> order(all);
     std::iota(order.begin(), order.end(), std::size_t{0});
     const auto rows = [&](std::size_t g) { return groups[g]["rows"].get<std::size_t>(); };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows(a) > rows(b); });
-    order.resize(kMostGroups);
+    order.resize(most);
     std::sort(order.begin(), order.end());
     Json kept = Json::array();
     for (const std::size_t g : order) kept.push_back(std::move(groups[g]));
@@ -191,10 +213,14 @@ Json notes_json(const ReportRows& rows, std::span<const ReportForecast> forecast
         bins += fmt::format(" The edges of the bins are quantiles of {} rows drawn at random.",
                             verification::Binning::kSample);
     notes.push_back(bins);
-    if (n > kMostRows && !forecasts[0].means.empty())
-        notes.push_back(fmt::format("Single rows are drawn only up to {} rows.", kMostRows));
-    if (groups > kMostGroups)
-        notes.push_back(fmt::format("Of {} groups this page keeps the {} with the most rows.", groups, kMostGroups));
+    const std::size_t share = forecasts.size();
+    if (n > kMostRows / share && !forecasts[0].means.empty())
+        notes.push_back(fmt::format("Single rows are drawn only up to {} rows.", kMostRows / share));
+    if (groups > kMostGroups / share)
+        notes.push_back(
+            fmt::format("Of {} groups this page keeps the {} with the most rows.", groups, kMostGroups / share));
+    if (rows.inputs.size() > kMostInputs)
+        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), kMostInputs));
     if (forecasts[0].means.empty())
         notes.push_back("Errors were given without predictions, so nothing is drawn along those.");
     if (!rows.weights.empty()) notes.push_back("Rows are weighted in all figures; counts of rows are not.");
@@ -203,6 +229,8 @@ Json notes_json(const ReportRows& rows, std::span<const ReportForecast> forecast
 
 void check(const ReportRows& rows, std::span<const ReportForecast> forecasts) {
     core::require(!forecasts.empty(), "there is no forecast to report on");
+    core::require(forecasts.size() <= kMostForecasts, "{} forecasts are more than the {} that one report can show",
+                  forecasts.size(), kMostForecasts);
     const std::size_t n = forecasts[0].errors.size();
     const auto length = [&](std::size_t size, const char* what, bool optional) {
         core::require(size == n || (optional && size == 0), "there are {} {}, but {} errors", size, what, n);
@@ -242,10 +270,11 @@ Json report_data(const ReportText& text, const ReportRows& rows, std::span<const
     for (const ReportForecast& f : forecasts) verifications.push_back(f.verification);
     Json scores = scores_json(verifications, text.dropped);
     std::size_t groups = 0;
+    const std::size_t most_groups = kMostGroups / forecasts.size();
     if (forecasts.size() == 1)
-        groups = cut_groups(scores);
+        groups = cut_groups(scores, most_groups);
     else
-        for (Json& one : scores["forecasts"]) groups = cut_groups(one);
+        for (Json& one : scores["forecasts"]) groups = cut_groups(one, most_groups);
 
     Json data;
     data["format"] = kFormat;
@@ -261,7 +290,8 @@ Json report_data(const ReportText& text, const ReportRows& rows, std::span<const
     data["verdict"] = {{"summary", text.verdict.summary}, {"remarks", text.verdict.remarks}};
     data["scores"] = std::move(scores);
     data["forecasts"] = Json::array();
-    for (const ReportForecast& forecast : forecasts) data["forecasts"].push_back(forecast_json(forecast, rows));
+    for (const ReportForecast& forecast : forecasts)
+        data["forecasts"].push_back(forecast_json(forecast, rows, forecasts.size()));
     data["comparison"] = comparison_json(forecasts, rows);
     data["notes"] = notes_json(rows, forecasts, groups);
     return data;

@@ -1,0 +1,218 @@
+// `accrue report` and `accrue fit --report`, from the outside: the data in the page. What it looks like is tested in a
+// browser (tests/browser).
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "accrue/report.hpp"
+#include "cli/model_cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class Report : public ModelCliTest {
+protected:
+    void SetUp() override {
+        if (!has_report_page()) GTEST_SKIP() << "built without npm, so there is no page (tests/cli covers the message)";
+    }
+
+    std::string page() const { return folder_.path("r.html"); }
+    static std::string text_of(const std::string& path) {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    // The object between the tags of the page's data.
+    static Json data_of(const std::string& path) {
+        const std::string text = text_of(path);
+        const std::string tag = "id=\"report-data\">";
+        const std::size_t begin = text.find(tag);
+        if (begin == std::string::npos) return nullptr;
+        const std::size_t from = begin + tag.size();
+        return Json::parse(text.substr(from, text.find("</script", from) - from));
+    }
+    std::vector<std::string> arguments(const std::string& file, const std::vector<std::string>& more = {}) const {
+        return with({"report", file, "--prediction", "mu", "--observation", "y", "-o", page()}, more);
+    }
+};
+
+TEST_F(Report, its_scores_are_those_of_evaluate) {
+    const std::string model = fitted();
+    const std::string file = archive("new.csv", 300, 2);
+    const std::vector<std::string> same = {"--model", model,     "--sigma",  "true_sigma",
+                                           "--group", "station", "--weight", "w"};
+    EXPECT_EQ(output(arguments(file, same)), "Report written to " + page() + ". Open it in a browser.\n");
+    const Json scores = json(with({"evaluate", file, "--prediction", "mu", "--observation", "y"}, same));
+    EXPECT_EQ(data_of(page()).at("scores"), scores);
+    EXPECT_EQ(scores.at("forecasts").size(), 2U);
+
+    output(arguments(file, {"--model", model}));
+    EXPECT_EQ(data_of(page()).at("scores"),
+              json({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model", model}));
+}
+
+TEST_F(Report, draws_every_row_of_a_small_table_in_the_order_of_time) {
+    const std::string file =
+        folder_.file("t.csv", "t,mu,y,s\n2024-01-03,3,3.5,1\n2024-01-01,1,1.25,2\n2024-01-02,2,2,4\n");
+    output(arguments(file, {"--sigma", "s", "--time", "t"}));
+    const Json forecast = data_of(page()).at("forecasts")[0];
+    EXPECT_EQ(forecast.at("rows").at("mean"), Json({1.0, 2.0, 3.0}));
+    EXPECT_EQ(forecast.at("rows").at("sigma"), Json({2.0, 4.0, 1.0}));
+    EXPECT_EQ(forecast.at("rows").at("observation"), Json({1.25, 2.0, 3.5}));
+    EXPECT_EQ(forecast.at("rows").at("time"), Json({1704067200.0, 1704153600.0, 1704240000.0}));
+    EXPECT_EQ(forecast.at("time_unit"), "seconds");
+    EXPECT_EQ(forecast.at("fit"), nullptr);
+    // Without inputs sigma is drawn along the prediction.
+    ASSERT_EQ(forecast.at("inputs").size(), 1U);
+    EXPECT_EQ(forecast.at("inputs")[0].at("name"), "mu");
+}
+
+TEST_F(Report, says_how_many_rows_were_put_into_bins) {
+    const std::string file = archive("many.csv", 3000);
+    output(arguments(file, {"--sigma", "true_sigma"}));
+    const Json data = data_of(page());
+    EXPECT_EQ(data.at("forecasts")[0].at("rows"), nullptr);
+    std::size_t counted = 0;
+    for (const Json& rows : data.at("forecasts")[0].at("along_prediction").at("rows"))
+        counted += rows.get<std::size_t>();
+    EXPECT_EQ(counted, 3000U);
+    EXPECT_NE(data.at("notes").dump().find("all 3000 rows"), std::string::npos);
+    EXPECT_NE(data.at("notes").dump().find("only up to 1000 rows"), std::string::npos);
+}
+
+TEST_F(Report, compares_forecasts_by_paired_differences) {
+    const std::string file = folder_.file("p.csv", "e,a,b\n0,1,2\n0,1,2\n0,1,4\n");
+    output({"report", file, "--error", "e", "--sigma", "a", "--sigma", "b", "-o", page()});
+    const Json data = data_of(page());
+    ASSERT_EQ(data.at("comparison").size(), 1U);
+    const Json& pair = data.at("comparison")[0];
+    EXPECT_EQ(pair.at("first"), "a");
+    EXPECT_EQ(pair.at("second"), "b");
+    EXPECT_EQ(pair.at("independent"), "rows");
+    // crps(0, s) = s*crps(0, 1), so the mean difference is crps(0, 1)*(1 + 1 + 3)/3; the file keeps seven digits.
+    EXPECT_NEAR(pair.at("crps").at("difference").get<double>(), 0.23369497725510905 * 5 / 3, 1e-7);
+    // nlpd(0, s) grows by log s.
+    EXPECT_NEAR(pair.at("nlpd").at("difference").get<double>(), (2 * std::log(2) + std::log(4)) / 3, 1e-6);
+    // Errors alone: nothing to draw along a prediction.
+    EXPECT_EQ(data.at("forecasts")[0].at("along_prediction"), nullptr);
+}
+
+TEST_F(Report, of_a_fit_has_the_rows_that_were_held_out) {
+    const std::string said =
+        output(fit_arguments(archive(), {"--inputs", "x", "--report", page(), "--bias", "constant"}));
+    EXPECT_NE(said.find("Report written to " + page()), std::string::npos);
+    const Json data = data_of(page());
+    EXPECT_EQ(data.at("kind"), "out of fold");
+    const Json model = Json::parse(text_of(folder_.path("m.json")));
+    EXPECT_EQ(data.at("scores").at("crps"), model.at("verification").at("crps"));
+    EXPECT_EQ(data.at("verdict"), model.at("verification").at("verdict"));
+    const Json& forecast = data.at("forecasts")[0];
+    EXPECT_EQ(forecast.at("rows").at("mean").size(), 60U);
+    EXPECT_EQ(forecast.at("fit").at("starts").size(), model.at("fit").at("starts").size());
+    EXPECT_EQ(forecast.at("fit").at("iteration_step"), 1);
+    EXPECT_EQ(forecast.at("model").at("configuration"), model.at("configuration"));
+    // mean + error = observation, whatever the bias correction.
+    const std::vector<std::string> rows = lines(text_of(folder_.path("a.csv")));
+    for (std::size_t i = 0; i < 60; ++i)
+        EXPECT_NEAR(forecast.at("rows").at("observation")[i].get<double>(), std::stod(cells(rows[i + 1])[2]), 2e-6);
+}
+
+TEST_F(Report, of_a_paper_recipe_has_the_test_rows) {
+    output(fit_arguments(archive(), {"--inputs", "x", "--recipe", "paper", "--report", page()}));
+    const Json data = data_of(page());
+    EXPECT_EQ(data.at("kind"), "test rows");
+    EXPECT_EQ(data.at("scores").at("rows"), 20);
+    EXPECT_EQ(data.at("forecasts")[0].at("rows").at("mean").size(), 20U);
+}
+
+TEST_F(Report, stays_small_enough_to_mail) {
+    // Many groups with long names, two forecasts, more folds than anybody needs.
+    std::string text = "x,mu,y,s,g\n";
+    core::Random random(3);
+    for (int i = 0; i < 3000; ++i)
+        text += fmt::format("{},{},{},{},station number {} of the long list\n", random.uniform(), random.normal(),
+                            random.normal(), 0.5 + random.uniform(), i % 1500);
+    const std::string file = folder_.file("g.csv", text);
+    output({"fit", file, "--prediction", "mu", "--observation", "y", "--inputs", "x", "--form", "polynomial", "--folds",
+            "40", "--quiet", "-o", folder_.path("m.json")});
+    output(arguments(file, {"--sigma", "s", "--model", folder_.path("m.json"), "--group", "g"}));
+    EXPECT_LT(std::filesystem::file_size(page()), 1'500'000U);
+    const Json data = data_of(page());
+    EXPECT_GT(data.at("forecasts")[1].at("fit").at("iteration_step"), 1);
+    EXPECT_EQ(data.at("scores").at("forecasts")[1].at("groups").size(), 200U);
+    EXPECT_NE(data.at("notes").dump().find("Of 1500 groups this page keeps the 200"), std::string::npos);
+}
+
+TEST_F(Report, holds_names_that_look_like_html) {
+    const std::string file = folder_.file("h.csv", "e,</script><b>\n1,2\n-1,2\n");
+    output({"report", file, "--error", "e", "--sigma", "</script><b>", "--title", "a < b & c", "-o", page()});
+    const std::string text = text_of(page());
+    EXPECT_EQ(text.find("</script><b>"), std::string::npos);
+    EXPECT_NE(text.find("a &lt; b &amp; c</title>"), std::string::npos);
+    EXPECT_EQ(data_of(page()).at("scores").at("name"), "</script><b>");
+    EXPECT_EQ(data_of(page()).at("title"), "a < b & c");
+}
+
+TEST_F(Report, is_the_same_for_any_number_of_threads) {
+    const std::string file = archive("many.csv", 3000);
+    const auto page_of = [&](const std::string& threads) {
+        output(arguments(file, {"--sigma", "true_sigma", "--threads", threads}));
+        Json data = data_of(page());
+        data.erase("command");
+        return data;
+    };
+    EXPECT_EQ(page_of("1"), page_of("2"));
+}
+
+TEST_F(Report, goes_to_standard_output_alone) {
+    const Ended run =
+        accrue({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma", "true_sigma", "-o", "-"});
+    EXPECT_EQ(run.status, 0);
+    EXPECT_TRUE(run.out.starts_with("<!doctype html>")) << run.out.substr(0, 100);
+    EXPECT_NE(run.out.find("</html>"), std::string::npos);
+}
+
+TEST_F(Report, writes_figures_for_papers) {
+    const std::string folder = folder_.path("figures");
+    const std::string said = output({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma",
+                                     "true_sigma", "--figures", folder});
+    EXPECT_NE(said.find("figures written to " + folder), std::string::npos);
+    for (const char* name : {"reliability", "pit", "predictions", "input-1", "spread-skill"}) {
+        const std::string picture = text_of(folder + "/" + name + ".svg");
+        EXPECT_NE(picture.find("<svg"), std::string::npos) << name;
+        EXPECT_NE(picture.find("<path"), std::string::npos) << name;
+        EXPECT_EQ(text_of(folder + "/" + name + ".png").substr(1, 3), "PNG") << name;
+    }
+}
+
+TEST_F(Report, without_the_programs_that_draw_says_what_to_install) {
+    RunOptions options;
+    options.in_child = [] { ::setenv("PATH", "/nowhere", 1); };
+    const Ended run = accrue({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma", "true_sigma",
+                              "--figures", folder_.path("figures")},
+                             options);
+    EXPECT_EQ(refusal(run, 1), "node is missing, which draws the figures: install Node.js (Debian's package nodejs)");
+    EXPECT_TRUE(std::filesystem::is_empty(folder_.path("figures")));
+}
+
+TEST_F(Report, refuses_what_it_cannot_draw) {
+    const std::string file = archive();
+    const std::string help = " ('accrue report --help' explains the options)";
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "-o", page()})), "--sigma or --model is required" + help);
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w"})),
+              "-o FILE or --figures FOLDER is required" + help);
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w", "-o", file})),
+              "a.csv is an archive to read: write the report to another file");
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w", "-o", folder_.path("no/r.html")})),
+              "cannot write no/r.html: there is no folder 'no'");
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "e", "-o", page()})).substr(0, 16),
+              "a.csv row 1 (lin");
+    std::vector<std::string> many = {"report", file, "--error", "e", "-o", page()};
+    for (int i = 0; i < 11; ++i) many.insert(many.end(), {"--sigma", "w"});
+    EXPECT_EQ(refusal(accrue(many)), "11 forecasts are more than the 10 that one report can show");
+    EXPECT_FALSE(std::filesystem::exists(page()));
+}
+
+}  // namespace
+}  // namespace accrue::test
