@@ -38,7 +38,7 @@ export class Plot {
     this.reset = h("button", { type: "button", class: "small reset", hidden: true, click: () => this.setZoom(undefined) }, "Reset zoom");
     this.element = h(
       "figure",
-      { class: "card chart", id: `chart-${chart.id}` },
+      { class: chart.height ? "card chart tall" : "card chart", id: `chart-${chart.id}` },
       h("h3", {}, chart.title),
       h("p", { class: "good" }, chart.good),
       this.legend(),
@@ -87,6 +87,8 @@ export class Plot {
     });
     engine.setOption(option, { notMerge: true });
     engine.getZr().flush(); // now, so that a page that is about to be printed has it
+    // On paper the drawing is scaled.
+    this.canvas.querySelector("svg")?.setAttribute("viewBox", `0 0 ${engine.getWidth()} ${engine.getHeight()}`);
   }
 
   private legend(): HTMLElement {

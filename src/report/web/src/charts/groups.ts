@@ -30,8 +30,9 @@ export function groups(report: Report): Chart[] {
   const column = report.data.columns.group ?? "group";
   const position = new Map(names.map((name, i) => [name, i]));
   const drawn = report.entries.map((entry) => {
-    const list = entry.scores.groups.filter((group) => position.has(group.name ?? ""));
-    return { entry, list, at: list.map((group) => position.get(group.name ?? "")!) };
+    const place = (group: GroupScores) => position.get(group.name ?? "") ?? -1;
+    const list = entry.scores.groups.filter((group) => place(group) >= 0).sort((a, b) => place(a) - place(b));
+    return { entry, list, at: list.map(place) };
   });
   const first = drawn.find(({ list }) => list.length)!;
   const common = {
