@@ -7,7 +7,7 @@ import { pictureOf } from "./picture";
 import { middleOf, readable, readAt, readSpot, spokenReading, tablesOf, type Reading, type Spot } from "./reading";
 import { fontFamily, pagePaint } from "./theme";
 
-const nearPixels = 5; // points of other layers so near to the one that is read are read with it
+const nearPixels = 1.5; // points of other layers so near to the one that is read are read with it
 const leastDrag = 8;
 
 export class Plot {
@@ -213,11 +213,27 @@ export class Plot {
     this.tip.hidden = false;
     const at = spot.layer.at[spot.index]!;
     const [x, y] = this.pixel(at, middleOf(spot.layer, spot.index) ?? 0);
-    const room = this.area.clientWidth - this.tip.offsetWidth;
-    const right = x + 14;
-    this.tip.style.left = `${Math.max(0, right <= room ? right : Math.min(room, x - 14 - this.tip.offsetWidth))}px`;
-    this.tip.style.top = `${Math.max(0, Math.min(this.area.clientHeight - this.tip.offsetHeight, y - this.tip.offsetHeight / 2))}px`;
+    this.placeTip(x, y);
     return reading;
+  }
+
+  /** Beside the point where there is room, else above or below it, so that it stays visible. */
+  private placeTip(x: number, y: number): void {
+    const { offsetWidth: width, offsetHeight: height } = this.tip;
+    const gap = 14;
+    const across = this.area.clientWidth - width;
+    const down = this.area.clientHeight - height;
+    const within = (value: number, most: number) => Math.max(0, Math.min(most, value));
+    let [left, top] = [x + gap, within(y - height / 2, down)];
+    if (left > across) left = x - gap - width;
+    if (left < 0) [left, top] = [within(x - width / 2, across), y < this.area.clientHeight / 2 ? y + gap : y - gap - height];
+    this.tip.style.left = `${left}px`;
+    this.tip.style.top = `${top}px`;
+  }
+
+  private showNearest(x: number, y: number): void {
+    const spot = this.nearest(x, y);
+    if (spot) this.show(spot);
   }
 
   private silence(): void {
@@ -247,14 +263,15 @@ export class Plot {
         if (!shade.hidden) this.silence();
         return;
       }
-      const spot = this.nearest(x, y);
-      if (spot) this.show(spot);
+      this.showNearest(x, y);
     });
-    area.addEventListener("pointerleave", () => this.silence());
+    // A finger has left as soon as it has tapped.
+    area.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && this.silence());
     area.addEventListener("pointerdown", (event) => {
-      // Fingers scroll the page; categories have no range.
-      if (!this.engine || event.pointerType === "touch" || event.button !== 0 || alongAxis(this.chart) !== this.chart.x) return;
+      if (!this.engine || event.button !== 0) return;
       const [x, y] = position(event);
+      if (event.pointerType === "touch") return this.showNearest(x, y); // fingers scroll the page, they do not zoom
+      if (alongAxis(this.chart) !== this.chart.x) return; // categories have no range
       const { frame } = this;
       if (x < frame.x || x > frame.x + frame.width || y < frame.y || y > frame.y + frame.height) return;
       dragFrom = x;

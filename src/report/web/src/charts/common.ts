@@ -28,7 +28,7 @@ export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick:
 export const binDetails =
   (bins: { low: number[]; high: number[]; rows: number[] }, text: (value: number) => string = format.number) =>
   (i: number): [string, string][] => [
-    ["bin", format.range(text(bins.low[i]!), text(bins.high[i]!))],
+    ["bin", bins.low[i] === bins.high[i] ? text(bins.low[i]!) : format.range(text(bins.low[i]!), text(bins.high[i]!))],
     ["rows", format.integer(bins.rows[i]!)],
   ];
 

@@ -18,12 +18,12 @@ const largest = (values: (number | null)[]): number => Math.max(...defined(value
 function observedLayers(report: Report, entry: Entry, bins: Bins, at: number[]): Layer[] {
   return [
     {
-      kind: "interval", name: named(report, "observed error (rms)", entry), label: named(report, "its 90% interval", entry), colour: "observed",
-      at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
-    },
-    {
       kind: "points", name: named(report, "observed error (rms)", entry), colour: "observed", symbol: symbolOf(entry), size: 7,
       at, value: bins.rmse, details: binDetails(bins),
+    },
+    {
+      kind: "interval", name: named(report, "observed error (rms)", entry), label: named(report, "its 90% interval", entry), colour: "observed",
+      at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
     },
   ];
 }
@@ -81,12 +81,12 @@ export function spreadSkill(report: Report): Chart | null {
         const at = bins.sigma.map((s) => s ?? NaN);
         return [
           {
-            kind: "interval", name: named(report, "observed error", entry), label: named(report, "its 90% interval", entry),
-            colour: colourOf(entry), at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
-          },
-          {
             kind: "points", name: named(report, "observed error", entry), colour: colourOf(entry), symbol: symbolOf(entry), size: 8,
             at, value: bins.rmse, details: binDetails(bins),
+          },
+          {
+            kind: "interval", name: named(report, "observed error", entry), label: named(report, "its 90% interval", entry),
+            colour: colourOf(entry), at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
           },
         ];
       }),
