@@ -9,6 +9,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "accrue/shape.hpp"
+
 namespace accrue {
 
 // A central interval of probability `level`: how often it held the observation, how wide it was, and its interval
@@ -83,6 +85,18 @@ struct VerifyOptions {
 // Verifies N(mu, sigma^2) from errors e = y - mu and spreads. Weights and groups may be empty. Throws InputError for
 // spans of different lengths, no rows, a sigma that is not positive, a level outside (0, 1).
 Verification verify(std::span<const double> errors, std::span<const double> sigmas,
+                    std::span<const double> weights = {}, const Grouping& groups = {},
+                    const VerifyOptions& options = {});
+
+// The shapes that rows have: one for all, or a code into the list for every row.
+struct Shapes {
+    std::span<const Shape> list;
+    std::span<const std::uint32_t> codes = {};
+};
+
+// Verifies forecasts with the cdf H((y - mu)/sigma), H being a row's shape. The nlpd is not defined, and so NaN; z is
+// the normal score of the PIT.
+Verification verify(std::span<const double> errors, std::span<const double> sigmas, const Shapes& shapes,
                     std::span<const double> weights = {}, const Grouping& groups = {},
                     const VerifyOptions& options = {});
 
