@@ -2,6 +2,7 @@
 import { type Comparison, type Difference, type Entry, type Report, type Scores } from "./data";
 import { h, tableOf } from "./dom";
 import * as format from "./format";
+import { forecastRole, pagePaint } from "./theme";
 
 interface Score {
   name: string;
@@ -79,7 +80,7 @@ export function shortTable({ entries }: Report, level: number | undefined): HTML
 
 function swatched(entry: Entry): HTMLElement {
   const swatch = h("span", { class: "swatch dot circle", "aria-hidden": "true" });
-  swatch.style.setProperty("--colour", `var(--forecast-${entry.index % 6})`);
+  swatch.style.setProperty("--colour", pagePaint(forecastRole(entry.index)));
   return h("span", { class: "swatched" }, swatch, entry.name);
 }
 

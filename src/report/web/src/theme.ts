@@ -4,8 +4,8 @@
 // Forecasts take these in turn: the hues of Okabe and Ito, which colour-blind readers can tell apart, darkened or lightened
 // until each has a contrast of at least 3 to its background.
 const forecasts = {
-  light: ["#0072b2", "#d55e00", "#00805e", "#b8568f", "#a97400", "#3a7fb8"],
-  dark: ["#5cb3ee", "#ff9050", "#35cda0", "#eba3cd", "#f0b73c", "#a8d8f8"],
+  light: ["#0072b2", "#d55e00", "#00805e", "#b8568f", "#a97400"],
+  dark: ["#5cb3ee", "#ff9050", "#35cda0", "#eba3cd", "#f0b73c"],
 };
 
 const common = {

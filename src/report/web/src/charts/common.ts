@@ -23,6 +23,13 @@ export const ofForecast = (report: Report, what: string, entry: Entry): { name: 
     ? { name: shortName(entry), label: `${shortName(entry)}: ${what}` }
     : { name: `forecast: ${what}`, label: `forecast: ${what}` };
 
+/** How each forecast's view of the observations is called; null where an earlier forecast, of the same mean, has the same. */
+export function observedNames<Bins>(drawn: { entry: Entry; bins: Bins }[], seen: (bins: Bins) => unknown): (string | null)[] {
+  const keys = drawn.map(({ bins }) => JSON.stringify(seen(bins)));
+  const alike = new Set(keys).size === 1;
+  return drawn.map(({ entry }, i) => (keys.indexOf(keys[i]!) < i ? null : alike ? "" : `, around ${shortName(entry)}`));
+}
+
 export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick: format.shareTick };
 
 export const binDetails =

@@ -2,7 +2,7 @@
 import type { Axis, Chart, Layer } from "../chart";
 import type { Entry, FanBins, Report, Rows } from "../data";
 import * as format from "../format";
-import { binDetails, colourOf, dashOf, diagonal, named, ofForecast, sentences, shortName, symbolOf } from "./common";
+import { binDetails, colourOf, dashOf, diagonal, named, observedNames, ofForecast, sentences, symbolOf } from "./common";
 
 const z90 = 1.6448536269514722; // half of the central 90% interval, in sigmas
 
@@ -35,22 +35,34 @@ const binsAlt = (entries: Entry[], of: (entry: Entry) => FanBins): string[] =>
     return `${entry.name}: in ${kept} of ${format.count(bins.x.length, "bin")} the observed median lies in the middle half of the forecast.`;
   });
 
-/** The forecast's fan, and beside it the observed quantiles of the same bins. */
-function fanLayers(report: Report, entry: Entry, bins: FanBins, at: number[], text: (v: number) => string): Layer[] {
-  const colour = colourOf(entry);
-  const forecast = (what: string) => ofForecast(report, what, entry);
-  const observed = (what: string) =>
-    report.several
-      ? { name: `observed, around ${shortName(entry)}`, label: `observed ${what}, around ${shortName(entry)}` }
-      : { name: `observed ${what}` };
-  return [
-    { kind: "line", ...forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
-    { kind: "band", ...forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
-    { kind: "band", ...forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 },
-    { kind: "points", ...observed("median"), colour: "observed", at, value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
-    { kind: "interval", ...observed("90%"), colour: "observed", at, low: bins.observed_q05, high: bins.observed_q95, width: 1 },
-    { kind: "interval", ...observed("50%"), colour: "observed", at, low: bins.observed_q25, high: bins.observed_q75, width: 3, caps: false },
-  ];
+/** The forecasts' fans, and beside them the observed quantiles of the same bins. */
+function fanLayers(report: Report, drawn: { entry: Entry; bins: FanBins }[], along: (entry: Entry, bins: FanBins) => number[], text: (v: number) => string): Layer[] {
+  const names = observedNames(drawn, (bins) => [bins.x, bins.observed_q05, bins.observed_q50]);
+  const fans = drawn.flatMap(({ entry, bins }): Layer[] => {
+    const at = along(entry, bins);
+    const colour = colourOf(entry);
+    const forecast = (what: string) => ofForecast(report, what, entry);
+    return [
+      { kind: "line", ...forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
+      { kind: "band", ...forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
+      ...(report.several ? [] : [{ kind: "band", ...forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 } as Layer]),
+    ];
+  });
+  const observations = drawn.flatMap(({ entry, bins }, i): Layer[] => {
+    if (names[i] === null) return [];
+    const observed = (what: string) => ({
+      name: report.several ? `observed${names[i]}` : `observed ${what}`,
+      label: `observed ${what}${names[i]}`,
+      colour: "observed" as const,
+      at: along(entry, bins),
+    });
+    return [
+      { kind: "points", ...observed("median"), value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
+      { kind: "interval", ...observed("90%"), low: bins.observed_q05, high: bins.observed_q95, width: 1 },
+      { kind: "interval", ...observed("50%"), low: bins.observed_q25, high: bins.observed_q75, width: 3, caps: false },
+    ];
+  });
+  return [...fans, ...observations];
 }
 
 export function alongPrediction(report: Report): Chart | null {
@@ -96,7 +108,7 @@ export function alongPrediction(report: Report): Chart | null {
     good: "Good: the observed median lies on the diagonal, and the observed bars are as long as the forecast's bands are wide.",
     alt: sentences(["Quantiles of the observations and of the forecasts, in bins along the prediction.", ...binsAlt(binned, (e) => e.forecast.along_prediction!)]),
     layers: [
-      ...binned.flatMap((entry) => fanLayers(report, entry, entry.forecast.along_prediction!, entry.forecast.along_prediction!.x, format.number)),
+      ...fanLayers(report, binned.map((entry) => ({ entry, bins: entry.forecast.along_prediction! })), (_, bins) => bins.x, format.number),
       diagonal("observed = predicted"),
     ],
   };
@@ -145,9 +157,6 @@ export function alongTime(report: Report): Chart | null {
     ...common,
     good: "Good: the observed bars are as long as the forecast's bands are wide, at all times.",
     alt: sentences(["Quantiles of the observations and of the forecasts, in bins of time.", ...binsAlt(binned, (e) => e.forecast.along_time!)]),
-    layers: binned.flatMap((entry) => {
-      const bins = entry.forecast.along_time!;
-      return fanLayers(report, entry, bins, places(entry, bins.x), timeText(entry));
-    }),
+    layers: fanLayers(report, binned.map((entry) => ({ entry, bins: entry.forecast.along_time! })), (entry, bins) => places(entry, bins.x), timeText(first)),
   };
 }

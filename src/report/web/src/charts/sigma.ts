@@ -2,7 +2,7 @@
 import type { Chart, Layer } from "../chart";
 import type { Bins, Entry, Report } from "../data";
 import * as format from "../format";
-import { binDetails, colourOf, dashOf, diagonal, named, sentences, symbolOf } from "./common";
+import { binDetails, colourOf, dashOf, diagonal, named, observedNames, sentences, symbolOf } from "./common";
 
 const held = (bins: Bins): number =>
   bins.sigma.filter((s, i) => s != null && s >= (bins.rmse_low[i] ?? Infinity) && s <= (bins.rmse_high[i] ?? -Infinity)).length;
@@ -15,17 +15,17 @@ const defined = (values: (number | null)[]): number[] => values.filter((v): v is
 const smallest = (values: (number | null)[]): number => Math.min(...defined(values));
 const largest = (values: (number | null)[]): number => Math.max(...defined(values));
 
-function observedLayers(report: Report, entry: Entry, bins: Bins, at: number[]): Layer[] {
-  return [
-    {
-      kind: "points", name: named(report, "observed error (rms)", entry), colour: "observed", symbol: symbolOf(entry), size: 7,
-      at, value: bins.rmse, details: binDetails(bins),
-    },
-    {
-      kind: "interval", name: named(report, "observed error (rms)", entry), label: named(report, "its 90% interval", entry), colour: "observed",
-      at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
-    },
-  ];
+function observedLayers(drawn: { entry: Entry; bins: Bins }[]): Layer[] {
+  const names = observedNames(drawn, ({ x, rmse }) => [x, rmse]);
+  return drawn.flatMap(({ entry, bins }, i): Layer[] => {
+    if (names[i] === null) return [];
+    const name = `observed error (rms)${names[i]}`;
+    const common = { name, colour: "observed", at: bins.x } as const;
+    return [
+      { ...common, kind: "points", symbol: symbolOf(entry), size: 7, value: bins.rmse, details: binDetails(bins) },
+      { ...common, kind: "interval", label: "its 90% interval", low: bins.rmse_low, high: bins.rmse_high, unlisted: true },
+    ];
+  });
 }
 
 export function alongInputs(report: Report): Chart[] {
@@ -44,13 +44,13 @@ export function alongInputs(report: Report): Chart[] {
         alt: sentences([`Root mean square sigma and error in bins of ${name}.`, ...drawn.map(({ entry, bins }) => heldAlt(entry, bins))]),
         x: { name, format: (v) => format.number(v) },
         y: { name: "sigma, and error (root mean square)", include: [0] },
-        layers: drawn.flatMap(({ entry, bins }) => [
-          ...observedLayers(report, entry, bins, bins.x),
-          {
+        layers: [
+          ...observedLayers(drawn),
+          ...drawn.map(({ entry, bins }): Layer => ({
             kind: "line", name: named(report, "sigma", entry), colour: colourOf(entry), dash: dashOf(entry), symbol: "circle",
             at: bins.x, value: bins.sigma,
-          } as Layer,
-        ]),
+          })),
+        ],
       },
     ];
   });
@@ -85,7 +85,7 @@ export function spreadSkill(report: Report): Chart | null {
             at, value: bins.rmse, details: binDetails(bins),
           },
           {
-            kind: "interval", name: named(report, "observed error", entry), label: named(report, "its 90% interval", entry),
+            kind: "interval", name: named(report, "observed error", entry), label: "its 90% interval",
             colour: colourOf(entry), at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
           },
         ];
