@@ -95,7 +95,23 @@ function verdict(report: Report): HTMLElement {
         )
       : null,
     several ? shortTable(report, level) : null,
+    several ? h("ul", { class: "remarks" }, others(report).map((line) => h("li", {}, line))) : null,
   );
+}
+
+/** The later forecasts in a sentence each, and what they gain over the first. */
+function others({ data, entries }: Report): string[] {
+  const verdicts = entries.slice(1).map(({ label, scores }) => `${label}: ${scores.verdict.summary}`);
+  const label = (name: string) => entries.find((entry) => entry.name === name)?.label ?? name;
+  const gains = data.comparison.map(({ crps: { difference, low, high }, ...names }) => {
+    const [first, second] = [label(names.first), label(names.second)];
+    if (difference == null || low == null || high == null) return null;
+    if (low <= 0 && high >= 0) return `The CRPS of ${second} and of ${first} cannot be told apart.`;
+    const [least, most] = [low, high].map(Math.abs).sort((a, b) => a - b);
+    const interval = format.range(format.number(least, 2), format.number(most, 2));
+    return `The CRPS of ${second} is ${difference < 0 ? "lower" : "higher"} than that of ${first} by ${format.number(Math.abs(difference), 2)} (90% interval ${interval}).`;
+  });
+  return [...verdicts, ...gains.filter((line) => line !== null)];
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -30,7 +30,7 @@ export function sectionsOf(report: Report): Section[] {
     { id: "histogram", title: "Shape", lead: "Is a Gaussian around the prediction the right picture?", charts: some([pit(report)]) },
     {
       id: "observations",
-      title: "Predictions and observations",
+      title: "Predictions",
       lead: "What was forecast, and what then happened.",
       charts: some([alongPrediction(report), alongTime(report)]),
     },
