@@ -87,6 +87,10 @@ export interface FanBins extends AnyBins {
 export interface Rows {
   mean: number[];
   sigma: number[];
+  q05: number[];
+  q25: number[];
+  q75: number[];
+  q95: number[];
   observation: number[];
   time?: number[];
 }
@@ -113,7 +117,7 @@ export interface Forecast {
   time_unit?: "number" | "seconds";
   inputs: { name: string; bins: Bins }[];
   spread_skill: Bins | null;
-  fit: { starts: Start[] } | null;
+  fit: { starts: Start[]; iteration_step: number } | null; // the curves have a number for every so many iterations
   model: { accrue: string; configuration: Record<string, unknown>; columns: Record<string, unknown> } | null;
 }
 

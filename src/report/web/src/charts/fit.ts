@@ -5,7 +5,7 @@ import { colourOf, sentences, shortName } from "./common";
 
 export const startName = (start: Start): string => `fold ${start.fold + 1}, start ${start.start + 1}`;
 
-function chart(report: Report, entry: Entry, starts: Start[]): Chart {
+function chart(report: Report, entry: Entry, starts: Start[], step: number): Chart {
   const colour = colourOf(entry);
   const kept = starts.filter((start) => start.kept);
   const dropped = starts.filter((start) => !start.kept);
@@ -25,7 +25,7 @@ function chart(report: Report, entry: Entry, starts: Start[]): Chart {
       width: what === "validation" ? 1.8 : 0.8,
       opacity: what === "validation" ? 0.9 : 0.6,
       dash: !start.kept,
-      at: value.map((_, i) => i),
+      at: value.map((_, i) => i * step),
       value,
       details: () => fate,
     };
@@ -51,5 +51,5 @@ function chart(report: Report, entry: Entry, starts: Start[]): Chart {
 export const fits = (report: Report): Chart[] =>
   report.entries.flatMap((entry) => {
     const starts = entry.forecast.fit?.starts.filter((start) => start.validation_curve.length || start.training_curve.length) ?? [];
-    return starts.length ? [chart(report, entry, starts)] : [];
+    return starts.length ? [chart(report, entry, starts, entry.forecast.fit!.iteration_step)] : [];
   });

@@ -27,7 +27,7 @@ export function sectionsOf(report: Report): Section[] {
       charts: some([reliability(report), deviation(report)]),
       paired: true,
     },
-    { id: "histogram", title: "Shape", lead: "Is a Gaussian around the prediction the right picture?", charts: some([pit(report)]) },
+    { id: "histogram", title: "Shape", lead: "Is the distribution around the prediction the right one?", charts: some([pit(report)]) },
     {
       id: "observations",
       title: "Predictions",

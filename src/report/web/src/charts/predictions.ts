@@ -4,20 +4,15 @@ import type { Entry, FanBins, Report, Rows } from "../data";
 import * as format from "../format";
 import { binDetails, colourOf, dashOf, diagonal, named, observedNames, ofForecast, sentences, symbolOf } from "./common";
 
-const z90 = 1.6448536269514722; // half of the central 90% interval, in sigmas
-
-const lower = (rows: Rows) => rows.mean.map((m, i) => m - z90 * rows.sigma[i]!);
-const upper = (rows: Rows) => rows.mean.map((m, i) => m + z90 * rows.sigma[i]!);
-
 const rowDetails = (rows: Rows, time?: (value: number) => string) => (i: number): [string, string][] => [
   ["forecast mean", format.number(rows.mean[i])],
   ["sigma", format.number(rows.sigma[i])],
-  ["90% interval", format.range(format.number(rows.mean[i]! - z90 * rows.sigma[i]!), format.number(rows.mean[i]! + z90 * rows.sigma[i]!))],
+  ["90% interval", format.range(format.number(rows.q05[i]), format.number(rows.q95[i]))],
   ...(time && rows.time ? [["time", time(rows.time[i]!)] as [string, string]] : []),
 ];
 
 const inside = (rows: Rows): number =>
-  rows.observation.filter((y, i) => Math.abs(y - rows.mean[i]!) <= z90 * rows.sigma[i]!).length;
+  rows.observation.filter((y, i) => y >= rows.q05[i]! && y <= rows.q95[i]!).length;
 
 const rowsAlt = (entries: Entry[]): string[] =>
   entries.map(({ name, forecast }) => {
@@ -88,7 +83,7 @@ export function alongPrediction(report: Report): Chart | null {
           return {
             kind: "interval", name: named(report, "90% interval", entry), colour: colourOf(entry),
             opacity: rows.mean.length > 200 ? 0.3 : 0.5, width: rows.mean.length > 200 ? 1 : 2, caps: false, quiet: true,
-            at: rows.mean, low: lower(rows), high: upper(rows),
+            at: rows.mean, low: rows.q05, high: rows.q95,
           };
         }),
         diagonal("observed = predicted"),
@@ -142,7 +137,7 @@ export function alongTime(report: Report): Chart | null {
           const at = places(entry, rows.time!);
           const forecast = (what: string) => ofForecast(report, what, entry);
           return [
-            { kind: "band", ...forecast("90%"), colour: colourOf(entry), opacity: 0.25, at, low: lower(rows), high: upper(rows) },
+            { kind: "band", ...forecast("90%"), colour: colourOf(entry), opacity: 0.25, at, low: rows.q05, high: rows.q95 },
             { kind: "line", ...forecast("mean"), colour: colourOf(entry), dash: dashOf(entry), width: 1.6, at, value: rows.mean },
           ];
         }),
