@@ -168,7 +168,7 @@ function configuration(report: Report): HTMLElement {
         ? h(
             "div",
             { class: "card" },
-            h("h3", {}, `Model ${entry.name}`),
+            h("h3", {}, data.kind === "rows" ? `Model ${entry.name}` : "The model"),
             list([["accrue", model.accrue], ...Object.entries(model.configuration), ...Object.entries(model.columns)]),
           )
         : null;
