@@ -37,8 +37,8 @@ int main(int argc, char** argv) {
         const std::vector<double> new_mu = {-1.2};
         const std::vector<std::span<const double>> inputs = {new_x};
         const accrue::Forecast forecast = model.forecast(inputs, new_mu);
-        const accrue::Gaussian row = forecast.row(0);
-        const accrue::Gaussian::Interval likely = row.interval(0.9);
+        const accrue::Distribution row = forecast.row(0);
+        const accrue::Distribution::Interval likely = row.interval(0.9);
         std::printf("mean %.2f, sigma %.2f%s\n", row.mean, row.sigma, forecast.off_support[0] ? " (off support)" : "");
         std::printf("90%% interval %.2f to %.2f\n", likely.low, likely.high);
         std::printf("95%% quantile %.2f, probability of more than 0: %.3f\n", row.quantile(0.95), 1 - row.cdf(0));

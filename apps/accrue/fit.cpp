@@ -178,8 +178,8 @@ void add_fit(CLI::App& app) {
         for (const char* word : list) choices[word] = word;
         return choices;
     };
-    add_choice(*command, "--form", options->fit.form, words({"network", "polynomial", "constant"}),
-               "Shape of sigma(x); a polynomial takes one input");
+    add_choice(*command, "--form", options->fit.form, words({"network", "polynomial", "clusters", "constant"}),
+               "Shape of sigma(x); a polynomial takes one input, clusters have one sigma each");
     add_choice(*command, "--recipe", options->fit.recipe, words({"default", "paper"}),
                "default: folds, every row is used and every row is held out once; paper: one random split");
     add_choice(*command, "--score", options->fit.score, words({"ar", "crps", "nlpd"}),
@@ -189,6 +189,8 @@ void add_fit(CLI::App& app) {
         ->capture_default_str();
     add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
                "Correct the prediction by a constant, or linearly in the inputs and the prediction");
+    add_choice(*command, "--recalibrate", options->fit.recalibrate, words({"none", "isotonic"}),
+               "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed");
     command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")
         ->check(is_count())
         ->type_name("COUNT")

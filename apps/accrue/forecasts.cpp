@@ -65,7 +65,11 @@ void ScoredForecasts::score_model(const Model& model, const RowOptions& roles, c
         scored.errors = errors;
         scored.means = own_.emplace_back(std::move(forecast.mean));
     }
-    scored.verification = verify(scored.errors, scored.sigmas, rows_->weights(), rows_->groups(), options);
+    if (const auto shape = model.shape())
+        scored.verification = verify(scored.errors, scored.sigmas, {std::span(shape.get(), 1)}, rows_->weights(),
+                                     rows_->groups(), options);
+    else
+        scored.verification = verify(scored.errors, scored.sigmas, rows_->weights(), rows_->groups(), options);
     forecasts_.push_back(std::move(scored));
 }
 

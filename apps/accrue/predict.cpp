@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <memory>
-#include <numbers>
 
 #include "accrue/model.hpp"
 #include "accrue/threads.hpp"
@@ -27,11 +25,6 @@ struct Options {
     int threads = 0;
 };
 
-// A result column that is mean + factor*sigma.
-struct Multiple {
-    double factor;
-};
-
 void run(const Options& options) {
     const Model model = Model::load(options.model);
     const std::string prediction = options.prediction.empty() ? model.prediction() : options.prediction;
@@ -50,6 +43,7 @@ void run(const Options& options) {
         plan.added.push_back({"mean", "mean of the forecast"});
     }
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
+    const Distribution standard{0, 1, model.shape()};  // its quantiles are what sigma is multiplied with
     std::vector<double> factors;
     const auto add = [&](const std::string& name, const std::string& long_name, double factor, double probability) {
         plan.added.push_back({name, long_name});
@@ -58,15 +52,14 @@ void run(const Options& options) {
     };
     for (const double q : options.quantiles) {
         core::require(q > 0 && q < 1, "--quantiles: {} is not between 0 and 1", q);
-        add(fmt::format("q{}", q), fmt::format("{} quantile of the forecast", q),
-            -std::numbers::sqrt2 * boost::math::erfc_inv(2 * q), q);
+        add(fmt::format("q{}", q), fmt::format("{} quantile of the forecast", q), standard.quantile(q), q);
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
     for (const double level : options.intervals) {
         core::require(level > 0 && level < 1, "--interval: {} is not between 0 and 1", level);
-        const double half = std::numbers::sqrt2 * boost::math::erf_inv(level);
-        add(fmt::format("lower_{}", level), fmt::format("lower end of the central {} interval", level), -half, none);
-        add(fmt::format("upper_{}", level), fmt::format("upper end of the central {} interval", level), half, none);
+        const auto [low, high] = standard.interval(level);
+        add(fmt::format("lower_{}", level), fmt::format("lower end of the central {} interval", level), low, none);
+        add(fmt::format("upper_{}", level), fmt::format("upper end of the central {} interval", level), high, none);
     }
     data::AddedColumn off_support{"off_support",
                                   "1 where an input lies outside the range that the model was fitted on"};
@@ -121,6 +114,8 @@ void add_predict(CLI::App& app) {
         "  q0.05, ...            a column for each of --quantiles\n"
         "  lower_0.9, upper_0.9  two for each --interval\n"
         "  off_support           1 where an input lies outside the range of the archive: take care there\n"
+        "Of a recalibrated model the quantiles and intervals are the recalibrated ones; mean and sigma are the\n"
+        "centre and the scale that they are built on.\n"
         "A row with a missing input keeps its place, with empty results. A column of the same name is never\n"
         "overwritten; the file is refused. Rows are streamed, so files may be larger than memory. In NetCDF\n"
         "the quantiles are one variable.\n"

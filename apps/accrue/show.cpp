@@ -35,8 +35,9 @@ std::string description(const std::string& path, const Json& model) {
     text += "\nConfiguration\n";
     for (const auto& [key, value] : model["configuration"].items())
         text += fmt::format("  {:<18}{}\n", key, plain(value));
-    text += fmt::format("\nSigma: {} members, {}; bias correction: {}\n", model["sigma"]["members"].size(),
-                        plain(model["sigma"]["combination"]), plain(model["bias"]["kind"]));
+    text += fmt::format("\nSigma: {} members, {}; bias correction: {}; recalibration: {}\n",
+                        model["sigma"]["members"].size(), plain(model["sigma"]["combination"]),
+                        plain(model["bias"]["kind"]), model["recalibration"].is_null() ? "none" : "isotonic");
     text += "\nStarts\n   fold  start  iterations     cost    skill  outcome\n";
     for (const Json& start : model["fit"]["starts"])
         text += fmt::format("  {:>5}{:>7}{:>12}{:>9}{:>8.2f}%  {}{}\n", start["fold"].get<int>() + 1,

@@ -26,13 +26,14 @@ struct Archive {
 };
 
 struct FitOptions {
-    std::string form = "network";    // network, polynomial (one input), constant
-    std::string recipe = "default";  // default: folds, all rows used; paper: one split, the best of some starts
-    std::string score = "ar";        // ar, crps, nlpd
-    double balance = 0.5;            // ar: weight of accuracy against reliability, 0..1
-    std::string bias = "none";       // none, constant, linear
-    std::size_t folds = 5;           // default recipe
-    std::size_t starts = 0;          // 0: 3 a fold for the default recipe, 5 for the paper's
+    std::string form = "network";      // network, polynomial (one input), clusters, constant
+    std::string recipe = "default";    // default: folds, all rows used; paper: one split, the best of some starts
+    std::string score = "ar";          // ar, crps, nlpd
+    double balance = 0.5;              // ar: weight of accuracy against reliability, 0..1
+    std::string bias = "none";         // none, constant, linear
+    std::string recalibrate = "none";  // none, isotonic: maps probabilities to what out-of-fold rows showed
+    std::size_t folds = 5;             // default recipe
+    std::size_t starts = 0;            // 0: 3 a fold for the default recipe, 5 for the paper's
     // paper recipe: the shares of rows for training and for validation; the rest is the test set.
     double training_share = 0.33;
     double validation_share = 0.33;

@@ -1,4 +1,5 @@
-// A fitted model: from inputs and a prediction to a Gaussian forecast. Kept in a file that checks itself.
+// A fitted model: from inputs and a prediction to a forecast, Gaussian unless it was recalibrated. Kept in a file that
+// checks itself.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "accrue/shape.hpp"
+
 namespace accrue {
 
-// A normal distribution.
-struct Gaussian {
+// The forecast of one row: normal, or of a recalibrated shape that is stretched by sigma about the mean.
+struct Distribution {
     double mean;
     double sigma;
+    std::shared_ptr<const Shape> shape = nullptr;
 
     double pdf(double y) const;
     double cdf(double y) const;
@@ -34,7 +38,9 @@ struct Forecast {
     std::vector<double> sigma;
     std::vector<std::uint8_t> off_support;  // 1 where an input lies outside the range of the archive
 
-    Gaussian row(std::size_t i) const;  // throws InputError when there was no prediction
+    std::shared_ptr<const Shape> shape;  // null: Gaussian
+
+    Distribution row(std::size_t i) const;  // throws InputError when there was no prediction
 };
 
 class Model {
@@ -51,6 +57,7 @@ public:
     const std::vector<std::string>& inputs() const;  // names, in the order that forecast() expects
     std::string prediction() const;                  // name of the prediction's column; empty when there was none
     bool corrects_bias() const;                      // then forecast() needs the prediction of every row
+    std::shared_ptr<const Shape> shape() const;      // of its forecasts; null: Gaussian
     nlohmann::ordered_json json() const;             // the whole content (docs/model-file.md)
 
     // One span of values for every input, all of the same length; prediction may be empty.

@@ -17,7 +17,7 @@ struct ReportForecast {
     std::span<const double> errors;
     std::span<const double> sigmas;
     std::span<const double> means;  // empty when there is no prediction
-    const Model* model = nullptr;   // where it comes from one
+    const Model* model = nullptr;   // where it comes from one; its shape is the forecast's
 };
 
 // The rows and what is known about them. Every span has a value for each row, or is empty.

@@ -82,6 +82,8 @@ void check(const Archive& archive, const FitOptions& options) {
                   options.balance);
     core::require(options.recipe == "default" || options.recipe == "paper",
                   "there is no recipe '{}'; known are default, paper", options.recipe);
+    core::require(options.recalibrate == "none" || options.recalibrate == "isotonic",
+                  "there is no recalibration '{}'; known are none, isotonic", options.recalibrate);
     core::require(options.patience >= 0 && options.most_iterations > 0, "patience and iterations must not be negative");
     core::require(options.form == "constant" || !archive.inputs.empty(), "a {} needs at least one input", options.form);
 }
@@ -228,6 +230,8 @@ std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& di
         };
         if (options.form == "polynomial")
             trained[t] = train_orders(rows, divisions[task.fold], score, options, random, report);
+        else if (options.form == "clusters")
+            trained[t] = train_clusters(rows, divisions[task.fold], score, random, report);
         else
             trained[t].push_back(train(rows, divisions[task.fold], score, options, random, report));
         const std::lock_guard lock(mutex);
@@ -269,7 +273,8 @@ void judge(std::vector<Trained>& trained, const std::vector<double>& constant_co
 
 // Polynomials: an order is kept in all folds when its validation cost is not worse than the best order's by more than
 // the standard error of their difference over the folds. The rows cannot tell those apart, so their average is taken.
-void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
+// Of clusters the best number alone is kept, which is what the method that they are compared with does.
+void judge_orders(std::vector<Trained>& trained, std::size_t folds, bool best_alone) {
     const std::size_t orders = trained.size() / folds;
     const auto at = [&](std::size_t fold, std::size_t order) -> StartOutcome& {
         return trained[fold * orders + order].outcome;
@@ -290,11 +295,13 @@ void judge_orders(std::vector<Trained>& trained, std::size_t folds) {
         const auto excess = [&](std::size_t k) { return at(k, order).validation_cost - at(k, best).validation_cost; };
         const double average = mean(excess);
         const double variance = mean([&](std::size_t k) { return std::pow(excess(k) - average, 2); });
-        const bool kept = average <= std::sqrt(variance / (count - 1));
+        const bool kept = best_alone ? order == best : average <= std::sqrt(variance / (count - 1));
         for (std::size_t k = 0; k < folds; ++k) {
             at(k, order).kept = kept;
             if (!kept)
-                at(k, order).dropped_because = fmt::format("order {} validates worse than order {}", order, best);
+                at(k, order).dropped_because =
+                    best_alone ? fmt::format("{} clusters validate worse than {}", order + 1, best + 1)
+                               : fmt::format("order {} validates worse than order {}", order, best);
         }
     }
 }
@@ -324,11 +331,11 @@ Json outcome_json(const std::vector<Trained>& trained) {
 }
 
 Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive) {
-    Json json = {{"form", options.form},   {"recipe", options.recipe},
-                 {"score", options.score}, {"balance", options.balance},
-                 {"bias", options.bias},   {"starts", starts},
-                 {"patience", patience},   {"most_iterations", options.most_iterations},
-                 {"seed", options.seed},   {"rows", archive.errors.size()}};
+    Json json = {
+        {"form", options.form},       {"recipe", options.recipe},     {"score", options.score},
+        {"balance", options.balance}, {"bias", options.bias},         {"recalibrate", options.recalibrate},
+        {"starts", starts},           {"patience", patience},         {"most_iterations", options.most_iterations},
+        {"seed", options.seed},       {"rows", archive.errors.size()}};
     if (options.recipe == "default") {
         json["folds"] = options.folds;
         json["folds_by"] = !archive.times.empty() ? "time" : !archive.groups.codes.empty() ? "group" : "row";
@@ -366,6 +373,7 @@ struct Fitting {
     std::vector<Trained> trained = {};
     std::size_t starts = 1;
     int patience = 0;
+    std::vector<Shape> shapes = {};  // of every part of the rows: what recalibrates it when it is held out
 
     void choose_patience(int otherwise) { patience = options.patience > 0 ? options.patience : otherwise; }
 
@@ -396,6 +404,27 @@ struct Fitting {
 
     TrainOptions train_options(const std::string& form) const { return {form, patience, options.most_iterations}; }
 
+    std::uint32_t part_of(std::size_t arranged_at) const {
+        const auto after = std::upper_bound(arranged.starts.begin(), arranged.starts.end(), arranged_at);
+        return static_cast<std::uint32_t>(after - arranged.starts.begin() - 1);
+    }
+
+    // The shape that makes the PITs of these parts of the rows uniform; sigma of every arranged row in `sigmas`.
+    Shape shape_of(const std::vector<double>& sigmas, const std::function<bool(std::size_t part)>& taken) const {
+        std::vector<double> errors;
+        std::vector<double> spreads;
+        std::vector<double> weights;
+        for (std::size_t part = 0; part < arranged.folds(); ++part) {
+            if (!taken(part)) continue;
+            for (std::size_t i = arranged.starts[part]; i < arranged.starts[part + 1]; ++i) {
+                errors.push_back(arranged.errors[i]);
+                spreads.push_back(sigmas[i]);
+                if (!arranged.weights.empty()) weights.push_back(arranged.weights[i]);
+            }
+        }
+        return Shape::of_pits(pit(errors, spreads), weights);
+    }
+
     // The model with its out-of-sample figures: sigma of arranged row i in oof[i], NaN where it was not held out.
     FitResult finish(const std::vector<double>& oof, const BiasGain& gain) {
         const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -409,7 +438,6 @@ struct Fitting {
         std::vector<double> sigmas;
         std::vector<double> weights;
         std::vector<std::uint32_t> codes;
-        std::vector<std::size_t> archive_row(arranged.rows());
         std::vector<std::size_t> arranged_row(arranged.rows());
         for (std::size_t i = 0; i < arranged.rows(); ++i) arranged_row[arranged.order[i]] = i;
         for (std::size_t i = 0; i < arranged.rows(); ++i) {
@@ -422,7 +450,15 @@ struct Fitting {
             if (!archive.weights.empty()) weights.push_back(archive.weights[i]);
             if (!archive.groups.codes.empty()) codes.push_back(archive.groups.codes[i]);
         }
-        result.verification = verify(errors, sigmas, weights, {codes, archive.groups.labels});
+        const Grouping groups{codes, archive.groups.labels};
+        if (options.recalibrate == "none") {
+            result.verification = verify(errors, sigmas, weights, groups);
+        } else {
+            std::vector<std::uint32_t> shape_codes;
+            for (std::size_t i = 0; i < arranged.rows(); ++i)
+                if (!std::isnan(oof[arranged_row[i]])) shape_codes.push_back(part_of(arranged_row[i]));
+            result.verification = verify(errors, sigmas, {shapes, shape_codes}, weights, groups);
+        }
         result.verification.name = options.recipe == "default" ? "out of fold" : "test rows";
         result.verdict = fit_verdict(result.verification, options, gain);
         for (const Trained& t : trained) result.starts.push_back(t.outcome);
@@ -486,7 +522,8 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
     std::vector<double> constant_costs;
     for (const Trained& t : constants) constant_costs.push_back(t.outcome.validation_cost);
     judge(f.trained, constant_costs, options.form == "network" ? smallest : 0);
-    if (options.form == "polynomial") judge_orders(f.trained, options.folds);
+    if (options.form == "polynomial" || options.form == "clusters")
+        judge_orders(f.trained, options.folds, options.form == "clusters");
 
     std::vector<double> oof(f.arranged.rows());
     for (std::size_t k = 0; k < options.folds; ++k) {
@@ -496,6 +533,12 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         if (own.empty()) own.push_back(constants[k].member);
         held_out_sigma(f, own, divisions[k].begin, divisions[k].end, oof);
         f.content->members.insert(f.content->members.end(), own.begin(), own.end());
+    }
+    if (options.recalibrate != "none") {
+        // A row's own recalibration comes from the other folds, the model's from all.
+        for (std::size_t k = 0; k < options.folds; ++k)
+            f.shapes.push_back(f.shape_of(oof, [&](std::size_t part) { return part != k; }));
+        f.content->shape = std::make_shared<Shape>(f.shape_of(oof, [](std::size_t) { return true; }));
     }
     return f.finish(oof, gain);
 }
@@ -548,8 +591,13 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
         if (!t.outcome.kept) t.outcome.dropped_because = "another start has a lower validation cost";
     }
     f.content->members = {best->member};
-    std::vector<double> oof(rows, std::numeric_limits<double>::quiet_NaN());
-    held_out_sigma(f, f.content->members, training + validation, rows, oof);
+    std::vector<double> oof(rows);
+    held_out_sigma(f, f.content->members, 0, rows, oof);
+    if (options.recalibrate != "none") {
+        f.content->shape = std::make_shared<Shape>(f.shape_of(oof, [](std::size_t p) { return p < 2; }));
+        f.shapes.assign(3, *f.content->shape);
+    }
+    std::fill_n(oof.begin(), training + validation, std::numeric_limits<double>::quiet_NaN());
     return f.finish(oof, gain);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "optimise/minimise.hpp"
+#include "sigma/clusters.hpp"
 #include "sigma/polynomial.hpp"
 
 namespace accrue::fitting {
@@ -151,6 +152,48 @@ std::vector<Trained> train_orders(const Rows& rows, const Division& division, co
         shorten(own.member.parameters);
     }
     return orders;
+}
+
+std::vector<Trained> train_clusters(const Rows& rows, const Division& division, const Score& score,
+                                    core::Random& random, const Report& report) {
+    const std::size_t inputs = rows.x.inputs;
+    std::vector<bool> used(division.rows, true);
+    std::fill(used.begin() + static_cast<std::ptrdiff_t>(division.begin),
+              used.begin() + static_cast<std::ptrdiff_t>(division.end), false);
+    const double spread = log_spread(rows, division);
+    std::vector<Trained> all;
+    for (std::size_t k = 1; k <= sigma::Clusters::kMost; ++k) {
+        Trained& own = all.emplace_back();
+        std::vector<double>& parameters = own.member.parameters;
+        parameters = sigma::cluster_centres(rows.x, division.rows, used, k, random);
+        const std::size_t count = parameters.size() / inputs;
+        parameters.resize(count * (inputs + 1), 0.0);
+        own.member.form = sigma::make_form("clusters", rows.ranges, parameters.size() - 1);
+        // With log sigma = the number of the cluster the form itself tells which one a row is in.
+        for (std::size_t c = 0; c < count; ++c) parameters[count * inputs + c] = static_cast<double>(c);
+        std::vector<double> cluster(division.rows);
+        own.member.form->log_sigma(parameters, rows.x, 0, division.rows, cluster.data());
+        std::vector<double> squares(count, 0.0);
+        std::vector<double> weights(count, 0.0);
+        for (std::size_t i = 0; i < division.rows; ++i) {
+            if (!used[i]) continue;
+            const double weight = rows.weights.empty() ? 1 : rows.weights[i];
+            const auto c = static_cast<std::size_t>(cluster[i]);
+            squares[c] += weight * rows.errors[i] * rows.errors[i];
+            weights[c] += weight;
+        }
+        for (std::size_t c = 0; c < count; ++c) {
+            const double log_sigma = weights[c] > 0 ? std::log(squares[c] / weights[c]) / 2 : spread;
+            parameters[count * inputs + c] = std::clamp(log_sigma, sigma::kLowestLogSigma, sigma::kHighestLogSigma);
+        }
+        shorten(parameters);
+        Task task(rows, division, score, *own.member.form);
+        own.outcome.validation_cost = task.validation_cost(parameters);
+        own.outcome.validation_curve.push_back(own.outcome.validation_cost);
+        own.outcome.reason = count == 1 ? "1 cluster" : std::to_string(count) + " clusters";
+        if (!report(static_cast<int>(k), own.outcome.validation_cost)) break;
+    }
+    return all;
 }
 
 Trained last_useful_order(std::vector<Trained> orders) {

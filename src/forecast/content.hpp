@@ -28,6 +28,7 @@ struct Model::Content {
     double error_scale = 1;  // sigma's unit
     mean::Bias bias;         // in the errors' own unit
     std::vector<sigma::Member> members;
+    std::shared_ptr<const Shape> shape;  // null: Gaussian
     // For people and for reports: not needed to forecast.
     std::string accrue_version{kVersion};  // that fitted it
     nlohmann::ordered_json columns;

@@ -28,9 +28,9 @@ std::vector<sigma::Range> standardised_ranges(const Model::Content& content) {
     return ranges;
 }
 
-Gaussian Forecast::row(std::size_t i) const {
+Distribution Forecast::row(std::size_t i) const {
     core::require(!mean.empty(), "the forecast has no mean: no prediction was given");
-    return {mean.at(i), sigma.at(i)};
+    return {mean.at(i), sigma.at(i), shape};
 }
 
 Model::Model(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
@@ -45,6 +45,10 @@ bool Model::corrects_bias() const {
     return content_->bias.kind != mean::BiasKind::none;
 }
 
+std::shared_ptr<const Shape> Model::shape() const {
+    return content_->shape;
+}
+
 Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction) const {
     const Content& c = *content_;
     const std::size_t count = c.input_names.size();
@@ -57,6 +61,7 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
                   prediction.size(), rows);
 
     Forecast result;
+    result.shape = c.shape;
     result.sigma.resize(rows);
     result.off_support.resize(rows);
     if (!prediction.empty()) result.mean.resize(rows);

@@ -117,6 +117,8 @@ Json content_json(const Model& model) {
     for (const sigma::Member& member : c.members)
         members.push_back({{"form", member.form->name()}, {"parameters", member.parameters}});
     json["sigma"] = {{"combination", "mean of log sigma"}, {"members", std::move(members)}};
+    json["recalibration"] = nullptr;
+    if (c.shape) json["recalibration"] = {{"predicted", c.shape->predicted()}, {"actual", c.shape->actual()}};
     json["fit"] = c.fit;
     json["verification"] = c.verification;
     json["test_vectors"] = test_vectors(model);
@@ -167,6 +169,9 @@ std::shared_ptr<const Model::Content> content_of(const Json& json) {
         c->members.push_back({std::move(form), std::move(parameters)});
     }
     core::require(!c->members.empty(), "it has no sigma model");
+    if (const Json& map = json.at("recalibration"); !map.is_null())
+        c->shape = std::make_shared<Shape>(map.at("predicted").get<std::vector<double>>(),
+                                           map.at("actual").get<std::vector<double>>());
     c->accrue_version = json.at("accrue_version").get<std::string>();
     c->columns = json.at("columns");
     c->configuration = json.at("configuration");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -71,8 +72,13 @@ Json fan_json(const verification::Fan& fan) {
             {"observed_q95", numbers(fan.observed_q95)}};
 }
 
+// Null: Gaussian.
+std::shared_ptr<const Shape> shape_of(const ReportForecast& forecast) {
+    return forecast.model != nullptr ? forecast.model->shape() : nullptr;
+}
+
 // Every row, in the order of time where there is one.
-Json rows_json(const ReportForecast& forecast, std::span<const double> times, std::size_t most) {
+Json rows_json(const ReportForecast& forecast, const Shape& shape, std::span<const double> times, std::size_t most) {
     const std::size_t n = forecast.errors.size();
     if (forecast.means.empty() || n > most) return nullptr;
     std::vector<std::size_t> order(n);
@@ -87,6 +93,10 @@ Json rows_json(const ReportForecast& forecast, std::span<const double> times, st
     Json json;
     json["mean"] = column([&](std::size_t i) { return forecast.means[i]; });
     json["sigma"] = column([&](std::size_t i) { return forecast.sigmas[i]; });
+    for (const auto& [name, probability] : {std::pair{"q05", 0.05}, {"q25", 0.25}, {"q75", 0.75}, {"q95", 0.95}}) {
+        const double z = shape.quantile(probability);
+        json[name] = column([&](std::size_t i) { return forecast.means[i] + z * forecast.sigmas[i]; });
+    }
     json["observation"] = column([&](std::size_t i) { return forecast.means[i] + forecast.errors[i]; });
     // Seconds since 1970 have ten digits before the point.
     if (!times.empty()) {
@@ -117,15 +127,16 @@ Json fit_json(Json fit, std::size_t most_numbers) {
 
 Json forecast_json(const ReportForecast& forecast, const ReportRows& rows, std::size_t forecasts) {
     const auto& [v, errors, sigmas, means, model] = forecast;
+    const Shape shape = shape_of(forecast) ? *shape_of(forecast) : Shape();
     const verification::PitHistogram pits = verification::pit_histogram(v, kPitBars);
     Json json;
     json["name"] = v.name;
     json["pit"] = {
         {"edges", pits.edges}, {"share", numbers(pits.share)}, {"low", number(pits.low)}, {"high", number(pits.high)}};
-    json["rows"] = rows_json(forecast, rows.times, kMostRows / forecasts);
+    json["rows"] = rows_json(forecast, shape, rows.times, kMostRows / forecasts);
     const auto fan = [&](std::span<const double> variable, std::size_t bins) -> Json {
         if (variable.empty() || means.empty()) return nullptr;
-        return fan_json(verification::fan_along(variable, means, errors, sigmas, rows.weights, bins));
+        return fan_json(verification::fan_along(variable, means, errors, sigmas, shape, rows.weights, bins));
     };
     json["along_prediction"] = fan(means, kPredictionBins);
     json["along_time"] = fan(rows.times, kTimeBins);
@@ -163,17 +174,26 @@ Json comparison_json(std::span<const ReportForecast> forecasts, const ReportRows
     std::vector<double> other(n);
     std::vector<Json> pairs(forecasts.size());
     const auto compare = [&](const char* score, auto&& rows_of) {
-        rows_of(forecasts[0].errors, forecasts[0].sigmas, first, std::span<double>{});
+        rows_of(forecasts[0], std::span(first));
         for (std::size_t f = 1; f < forecasts.size(); ++f) {
-            rows_of(forecasts[f].errors, forecasts[f].sigmas, other, std::span<double>{});
+            rows_of(forecasts[f], std::span(other));
             for (std::size_t i = 0; i < n; ++i) other[i] -= first[i];
             pairs[f][score] = difference_json(verification::paired_difference(other, rows.weights, rows.groups));
         }
     };
     for (std::size_t f = 1; f < forecasts.size(); ++f)
         pairs[f] = {{"first", forecasts[0].verification.name}, {"second", forecasts[f].verification.name}};
-    compare("crps", crps_rows);
-    compare("nlpd", nlpd_rows);
+    compare("crps", [](const ReportForecast& f, std::span<double> values) {
+        crps_rows(f.errors, f.sigmas, values);
+        if (const auto shape = shape_of(f))
+            for (std::size_t i = 0; i < values.size(); ++i)
+                values[i] = f.sigmas[i] * shape->crps(f.errors[i] / f.sigmas[i]);
+    });
+    compare("nlpd", [](const ReportForecast& f, std::span<double> values) {
+        nlpd_rows(f.errors, f.sigmas, values);
+        // Not defined for a recalibrated forecast.
+        if (shape_of(f)) std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
+    });
     for (std::size_t f = 1; f < forecasts.size(); ++f) {
         pairs[f]["independent"] = rows.groups.codes.empty() ? "rows" : "groups";
         list.push_back(std::move(pairs[f]));

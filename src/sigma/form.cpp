@@ -2,10 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
 #include "core/error.hpp"
+#include "sigma/clusters.hpp"
 #include "sigma/constant.hpp"
 #include "sigma/network.hpp"
 #include "sigma/polynomial.hpp"
@@ -19,6 +21,13 @@ using Maker = std::function<std::shared_ptr<const Form>(std::span<const Range>, 
 // A new form is one file and one line here.
 const std::map<std::string, Maker, std::less<>>& makers() {
     static const std::map<std::string, Maker, std::less<>> all = {
+        {"clusters",
+         [](auto ranges, std::size_t order) {
+             const std::size_t count = std::max<std::size_t>(1, (order + 1) / (ranges.size() + 1));
+             core::require(count <= Clusters::kMost, "there are at most {} clusters; it has {}", Clusters::kMost,
+                           count);
+             return std::make_shared<Clusters>(ranges.size(), count);
+         }},
         {"constant", [](auto, std::size_t) { return std::make_shared<Constant>(); }},
         {"network", [](auto ranges, std::size_t) { return std::make_shared<Network>(ranges.size()); }},
         {"polynomial",

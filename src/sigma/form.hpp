@@ -53,8 +53,9 @@ struct Range {
     double high;
 };
 
-// A form for inputs of these ranges, by name: "constant", "network", or "polynomial" with its order (one input only;
-// other forms ignore the order). Throws InputError for another name or number of inputs.
+// A form for inputs of these ranges, by name: "constant", "network", "polynomial" (one input only) or "clusters". The
+// order, one less than the number of parameters, tells how many the latter two have; the others know. Throws InputError
+// for another name or number of inputs.
 std::shared_ptr<const Form> make_form(std::string_view name, std::span<const Range> ranges, std::size_t order = 0);
 
 // The names that make_form takes, for help texts, messages and tests that run over all forms.

@@ -25,7 +25,7 @@ struct Sums {
 void complete(Verification& v, const Verification& gaussian, const Sums& sums) {
     v.constant_sigma = gaussian.constant_sigma;
     v.rmse = gaussian.rmse;
-    v.sign_bound = gaussian.sign_bound;
+    v.sign_bound = 0;  // of symmetric forecasts alone
     v.beta = gaussian.beta;
     v.crps = sums.crps / sums.weight;
     v.crps_skill = 1 - v.crps * (1 - gaussian.crps_skill) / gaussian.crps;

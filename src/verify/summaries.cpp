@@ -20,7 +20,6 @@ namespace {
 
 constexpr double kLevel = 0.9;
 constexpr double kNormal95 = 1.6448536269514722;  // 95% quantile of N(0, 1)
-constexpr double kNormal75 = 0.67448975019608171;
 // Every chunk has sums of its own, so there must not be too many.
 constexpr std::size_t kMostChunks = 64;
 constexpr std::size_t kLeastChunk = std::size_t{1} << 14U;
@@ -200,10 +199,11 @@ Bins spread_along(std::span<const double> variable, std::span<const double> erro
 }
 
 Fan fan_along(std::span<const double> variable, std::span<const double> means, std::span<const double> errors,
-              std::span<const double> sigmas, std::span<const double> weights, std::size_t most_bins) {
+              std::span<const double> sigmas, const Shape& shape, std::span<const double> weights,
+              std::size_t most_bins) {
     Binned binned = bin_rows(variable, means, errors, sigmas, weights, most_bins);
     const std::size_t count = binned.sums.size();
-    // The rows of every bin, in their order.
+    // The errors of every bin's rows: what was observed, seen from the forecast, because forecasts differ within a bin.
     std::vector<std::vector<double>> observed(count);
     std::vector<std::vector<double>> observed_weights(count);
     for (std::size_t b = 0; b < count; ++b) {
@@ -211,7 +211,7 @@ Fan fan_along(std::span<const double> variable, std::span<const double> means, s
         if (!weights.empty()) observed_weights[b].reserve(binned.sums[b].rows);
     }
     for (std::size_t i = 0; i < variable.size(); ++i) {
-        observed[binned.bin[i]].push_back(means[i] + errors[i]);
+        observed[binned.bin[i]].push_back(errors[i]);
         if (!weights.empty()) observed_weights[binned.bin[i]].push_back(weights[i]);
     }
     constexpr std::array<double, 5> kShares = {0.05, 0.25, 0.5, 0.75, 0.95};
@@ -232,15 +232,15 @@ Fan fan_along(std::span<const double> variable, std::span<const double> means, s
         fan.x.push_back(sums.x / sums.weight);
         fan.rows.push_back(sums.rows);
         fan.mean.push_back(mean);
-        fan.q05.push_back(mean - kNormal95 * sigma);
-        fan.q25.push_back(mean - kNormal75 * sigma);
-        fan.q75.push_back(mean + kNormal75 * sigma);
-        fan.q95.push_back(mean + kNormal95 * sigma);
-        fan.observed_q05.push_back(quantiles[b][0]);
-        fan.observed_q25.push_back(quantiles[b][1]);
-        fan.observed_q50.push_back(quantiles[b][2]);
-        fan.observed_q75.push_back(quantiles[b][3]);
-        fan.observed_q95.push_back(quantiles[b][4]);
+        fan.q05.push_back(mean + shape.quantile(0.05) * sigma);
+        fan.q25.push_back(mean + shape.quantile(0.25) * sigma);
+        fan.q75.push_back(mean + shape.quantile(0.75) * sigma);
+        fan.q95.push_back(mean + shape.quantile(0.95) * sigma);
+        fan.observed_q05.push_back(mean + quantiles[b][0]);
+        fan.observed_q25.push_back(mean + quantiles[b][1]);
+        fan.observed_q50.push_back(mean + quantiles[b][2]);
+        fan.observed_q75.push_back(mean + quantiles[b][3]);
+        fan.observed_q95.push_back(mean + quantiles[b][4]);
     }
     return fan;
 }

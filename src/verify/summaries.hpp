@@ -39,11 +39,13 @@ struct Fan {
     std::vector<double> low, high, x;
     std::vector<std::size_t> rows;
     std::vector<double> mean, q05, q25, q75, q95;  // of the forecasts
+    // The forecasts' mean plus quantiles of the errors.
     std::vector<double> observed_q05, observed_q25, observed_q50, observed_q75, observed_q95;
 };
-// `means` of the forecasts; what was observed is mean + error.
+// `means` of the forecasts, which are of the shape.
 Fan fan_along(std::span<const double> variable, std::span<const double> means, std::span<const double> errors,
-              std::span<const double> sigmas, std::span<const double> weights, std::size_t most_bins);
+              std::span<const double> sigmas, const Shape& shape, std::span<const double> weights,
+              std::size_t most_bins);
 
 // Shares of the PITs in `bars` equal bars, from a diagram whose grid their edges lie on, and where each bar of a
 // calibrated forecast of as many rows lies with probability 90%.

@@ -100,8 +100,8 @@ Verdict verdict(const Verification& v) {
                                              v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
     if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))
         result.remarks.push_back(
-            fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias or "
-                        "use a skewed family; no sigma can mend it.",
+            fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias, or "
+                        "recalibrate (accrue fit --recalibrate isotonic); no sigma can mend it.",
                         percent(v.sign_bound)));
     if (!v.groups.empty())
         result.remarks.emplace_back("The p-value and the floor assume independent rows; the bands resample groups.");

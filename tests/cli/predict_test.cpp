@@ -32,7 +32,7 @@ TEST_F(Predict, adds_what_the_library_computes_to_the_last_bit) {
         const double mu = number(row[1]);
         const std::vector<std::span<const double>> inputs = {{&x, 1}, {&mu, 1}};
         const Forecast forecast = model.forecast(inputs, std::span(&mu, 1));
-        const Gaussian gaussian = forecast.row(0);
+        const Distribution gaussian = forecast.row(0);
         EXPECT_EQ(number(row[8]), gaussian.mean);
         EXPECT_EQ(number(row[9]), gaussian.sigma);
         EXPECT_EQ(number(row[10]), gaussian.quantile(0.05));

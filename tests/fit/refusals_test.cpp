@@ -103,7 +103,8 @@ TEST(FitRefuses, UnknownNames) {
         FitOptions options;
         options.recipe = recipe;
         options.form = "spline";
-        EXPECT_EQ(refused(rows, options), "there is no form 'spline'; known are constant, network, polynomial");
+        EXPECT_EQ(refused(rows, options),
+                  "there is no form 'spline'; known are clusters, constant, network, polynomial");
         options = {};
         options.recipe = recipe;
         options.score = "mse";

@@ -182,7 +182,7 @@ TEST(ModelFile, RefusesWrongCountsUnderARightChecksum) {
               prefix + "a member has no parameters");
     EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"] = Json::array(); }), prefix + "it has no sigma model");
     EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["form"] = "spline"; }),
-              prefix + "there is no form 'spline'; known are constant, network, polynomial");
+              prefix + "there is no form 'spline'; known are clusters, constant, network, polynomial");
     EXPECT_EQ(edited([](Json& j) { j["sigma"]["members"][0]["form"] = "polynomial"; }),
               prefix + "the order of a polynomial is at most 10; it is 620");
     // Coefficients beyond the regressors would be read from nowhere.

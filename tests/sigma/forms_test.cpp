@@ -178,7 +178,7 @@ TEST(Forms, BadRequestsAreRefusedWithTheRule) {
         return "no refusal";
     };
     EXPECT_EQ(message([&] { make_form("spline", one); }),
-              "there is no form 'spline'; known are constant, network, polynomial");
+              "there is no form 'spline'; known are clusters, constant, network, polynomial");
     EXPECT_EQ(message([&] { make_form("polynomial", two); }), "a polynomial takes one input; there are 2");
     EXPECT_EQ(message([&] { make_form("polynomial", one, 11); }), "the order of a polynomial is at most 10; it is 11");
     EXPECT_EQ(message([&] { make_form("network", {}); }), "a network needs at least one input");
@@ -202,7 +202,8 @@ TEST(Ensemble, IsTheMeanOfBoundedLogSigma) {
         double sum = kLowestLogSigma + kHighestLogSigma;
         for (std::size_t m = 0; m + 2 < members.size(); ++m)
             sum += values(*members[m].form, members[m].parameters, rows.columns(), i, i + 1)[0];
-        ASSERT_NEAR(out[i - 3], sum / 5, 1e-14) << i;  // sums of five numbers of up to 14, in another order
+        // Sums of six numbers of up to 14, in another order.
+        ASSERT_NEAR(out[i - 3], sum / static_cast<double>(members.size()), 1e-14) << i;
     }
 }
 

@@ -143,14 +143,14 @@ TEST(FanAlong, HasTheQuantilesOfTheForecastsAndOfWhatWasObserved) {
     const std::size_t n = 40'000;
     const support::Sample sample = support::random_sample(n, 8);
     const std::vector<double> means = uniform_values(n, 9);
-    const Fan fan = fan_along(means, means, sample.errors, sample.sigmas, {}, 8);
+    const Fan fan = fan_along(means, means, sample.errors, sample.sigmas, {}, {}, 8);
     ASSERT_EQ(fan.x.size(), 8U);
     for (std::size_t b = 0; b < fan.x.size(); ++b) {
         std::vector<double> observed;
         double mean = 0, sigma = 0;
         for (std::size_t i = 0; i < n; ++i) {
             if (means[i] < fan.low[b] || means[i] > fan.high[b]) continue;
-            observed.push_back(means[i] + sample.errors[i]);
+            observed.push_back(sample.errors[i]);
             mean += means[i];
             sigma += sample.sigmas[i];
         }
@@ -158,9 +158,9 @@ TEST(FanAlong, HasTheQuantilesOfTheForecastsAndOfWhatWasObserved) {
         std::sort(observed.begin(), observed.end());
         const auto count = static_cast<double>(observed.size());
         const auto quantile = [&](double p) { return observed[static_cast<std::size_t>(std::ceil(p * count)) - 1]; };
-        EXPECT_EQ(fan.observed_q05[b], quantile(0.05));
-        EXPECT_EQ(fan.observed_q50[b], quantile(0.5));
-        EXPECT_EQ(fan.observed_q95[b], quantile(0.95));
+        EXPECT_NEAR(fan.observed_q05[b], mean / count + quantile(0.05), 1e-11);
+        EXPECT_NEAR(fan.observed_q50[b], mean / count + quantile(0.5), 1e-11);
+        EXPECT_NEAR(fan.observed_q95[b], mean / count + quantile(0.95), 1e-11);
         EXPECT_NEAR(fan.mean[b], mean / count, 1e-11);
         EXPECT_NEAR(fan.q95[b], mean / count + 1.6448536269514722 * sigma / count, 1e-11);
         EXPECT_NEAR(fan.q25[b], mean / count - 0.67448975019608171 * sigma / count, 1e-11);
@@ -171,10 +171,10 @@ TEST(FanAlong, CountsAWeightOfTwoLikeTwoRows) {
     const std::vector<double> mean = {0, 0, 0, 0};
     const std::vector<double> errors = {4, 1, 3, 2};
     const std::vector<double> sigmas = {1, 2, 3, 4};
-    const Fan weighted = fan_along(mean, mean, errors, sigmas, std::vector<double>{2, 1, 0, 3}, 1);
+    const Fan weighted = fan_along(mean, mean, errors, sigmas, {}, std::vector<double>{2, 1, 0, 3}, 1);
     const std::vector<double> mean_6(6, 0.0);
-    const Fan repeated =
-        fan_along(mean_6, mean_6, std::vector<double>{4, 4, 1, 2, 2, 2}, std::vector<double>{1, 1, 2, 4, 4, 4}, {}, 1);
+    const Fan repeated = fan_along(mean_6, mean_6, std::vector<double>{4, 4, 1, 2, 2, 2},
+                                   std::vector<double>{1, 1, 2, 4, 4, 4}, {}, {}, 1);
     EXPECT_EQ(weighted.observed_q05, repeated.observed_q05);
     EXPECT_EQ(weighted.observed_q25, repeated.observed_q25);
     EXPECT_EQ(weighted.observed_q50, repeated.observed_q50);
@@ -191,7 +191,7 @@ TEST(Summaries, DoNotDependOnTheThreads) {
         std::vector<double> all;
         with_threads(threads, [&] {
             const Bins bins = spread_along(x, sample.errors, sample.sigmas, {}, 20);
-            const Fan fan = fan_along(x, x, sample.errors, sample.sigmas, {}, 40);
+            const Fan fan = fan_along(x, x, sample.errors, sample.sigmas, {}, {}, 40);
             for (const auto* list :
                  {&bins.x, &bins.rmse, &bins.rmse_low, &bins.sigma, &fan.mean, &fan.q05, &fan.observed_q25})
                 all.insert(all.end(), list->begin(), list->end());

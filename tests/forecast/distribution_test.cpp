@@ -11,10 +11,10 @@
 namespace accrue {
 namespace {
 
-const Gaussian kStandard{0, 1};
-const Gaussian kOther{-3, 2.5};
+const Distribution kStandard{0, 1};
+const Distribution kOther{-3, 2.5};
 
-TEST(Gaussian, HasTheKnownValues) {
+TEST(Distribution, HasTheKnownValues) {
     // Tables of the standard normal distribution, to the last digit of a double or two.
     EXPECT_NEAR(kStandard.pdf(0), 0.39894228040143267794, 1e-16);
     EXPECT_NEAR(kStandard.pdf(2), 0.053990966513188051949, 3e-17);
@@ -26,15 +26,15 @@ TEST(Gaussian, HasTheKnownValues) {
     EXPECT_NEAR(kStandard.crps(0), 0.23369497725510905, 1e-15);
 }
 
-TEST(Gaussian, QuantileUndoesTheCdf) {
-    for (const Gaussian& g : {kStandard, kOther})
+TEST(Distribution, QuantileUndoesTheCdf) {
+    for (const Distribution& g : {kStandard, kOther})
         for (const double p : {1e-300, 1e-12, 0.001, 0.05, 0.5, 0.7, 0.95, 0.999999}) {
             // d p = pdf d y: relative errors grow with |z| dz, and |z| is at most 37.
             EXPECT_NEAR(g.cdf(g.quantile(p)), p, 3e-13 * p) << p;
         }
 }
 
-TEST(Gaussian, ScalesAndShifts) {
+TEST(Distribution, ScalesAndShifts) {
     for (const double z : {-4.0, -0.5, 0.0, 1.0, 3.0}) {
         const double y = kOther.mean + kOther.sigma * z;
         EXPECT_DOUBLE_EQ(kOther.cdf(y), kStandard.cdf(z));
@@ -44,7 +44,7 @@ TEST(Gaussian, ScalesAndShifts) {
     }
 }
 
-TEST(Gaussian, PdfIsTheSlopeOfTheCdf) {
+TEST(Distribution, PdfIsTheSlopeOfTheCdf) {
     for (const double y : {-7.0, -3.0, 0.0, 1.5}) {
         const double h = 1e-4;
         // The terms left out are h^2/6 of the second derivative of the density, some 1e-10.
@@ -52,7 +52,7 @@ TEST(Gaussian, PdfIsTheSlopeOfTheCdf) {
     }
 }
 
-TEST(Gaussian, CrpsIsTheIntegralOfTheSquaredDistance) {
+TEST(Distribution, CrpsIsTheIntegralOfTheSquaredDistance) {
     const double y = -1.2;
     double sum = 0;
     constexpr double kStep = 1e-3;
@@ -64,7 +64,7 @@ TEST(Gaussian, CrpsIsTheIntegralOfTheSquaredDistance) {
     EXPECT_NEAR(kOther.crps(y), sum, 1e-3);  // the step lies somewhere inside one interval
 }
 
-TEST(Gaussian, IntervalsAreCentralAndHoldTheirLevel) {
+TEST(Distribution, IntervalsAreCentralAndHoldTheirLevel) {
     for (const double level : {0.01, 0.5, 0.9, 0.95, 0.999}) {
         const auto [low, high] = kOther.interval(level);
         EXPECT_NEAR(kOther.cdf(high) - kOther.cdf(low), level, 1e-14);
@@ -73,14 +73,14 @@ TEST(Gaussian, IntervalsAreCentralAndHoldTheirLevel) {
     }
 }
 
-TEST(Gaussian, ImpossibleProbabilitiesAreRefused) {
+TEST(Distribution, ImpossibleProbabilitiesAreRefused) {
     for (const double p : {0.0, 1.0, -0.1, 1.1, static_cast<double>(NAN)}) {
         EXPECT_THROW(kStandard.quantile(p), InputError) << p;
         EXPECT_THROW(kStandard.interval(p), InputError) << p;
     }
 }
 
-TEST(Gaussian, SamplesAreOfTheDistributionAndRepeat) {
+TEST(Distribution, SamplesAreOfTheDistributionAndRepeat) {
     const std::vector<double> draws = kOther.sample(20000, 7);
     EXPECT_EQ(draws, kOther.sample(20000, 7));
     EXPECT_NE(draws, kOther.sample(20000, 8));

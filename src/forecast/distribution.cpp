@@ -9,35 +9,45 @@
 
 namespace accrue {
 
-double Gaussian::pdf(double y) const {
+double Distribution::pdf(double y) const {
+    if (shape) return shape->pdf((y - mean) / sigma) / sigma;
     const double z = (y - mean) / sigma;
     return std::exp(-z * z / 2) / (sigma * std::sqrt(2 * std::numbers::pi));
 }
 
-double Gaussian::cdf(double y) const {
+double Distribution::cdf(double y) const {
+    if (shape) return shape->cdf((y - mean) / sigma);
     return std::erfc((mean - y) / (std::numbers::sqrt2 * sigma)) / 2;
 }
 
-double Gaussian::quantile(double probability) const {
+double Distribution::quantile(double probability) const {
     core::require(probability > 0 && probability < 1, "a probability must be between 0 and 1; it is {}", probability);
+    if (shape) return mean + shape->quantile(probability) * sigma;
     // The factor first, as `accrue predict` has it, so that both round alike.
     return mean - std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability) * sigma;
 }
 
-double Gaussian::crps(double y) const {
+double Distribution::crps(double y) const {
+    if (shape) return sigma * shape->crps((y - mean) / sigma);
     return accrue::crps(y - mean, sigma).value;
 }
 
-Gaussian::Interval Gaussian::interval(double level) const {
+Distribution::Interval Distribution::interval(double level) const {
     core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);
+    if (shape) return {quantile((1 - level) / 2), quantile((1 + level) / 2)};
     const double half = std::numbers::sqrt2 * boost::math::erf_inv(level) * sigma;
     return {mean - half, mean + half};
 }
 
-std::vector<double> Gaussian::sample(std::size_t count, std::uint64_t seed) const {
+std::vector<double> Distribution::sample(std::size_t count, std::uint64_t seed) const {
     core::Random random(seed);
     std::vector<double> draws(count);
-    for (double& draw : draws) draw = mean + sigma * random.normal();
+    for (double& draw : draws) {
+        double z = random.normal();
+        // The shape's quantile at the probability of z, which is uniform.
+        if (shape) z = shape->quantile(Distribution{0, 1}.cdf(z));
+        draw = mean + sigma * z;
+    }
     return draws;
 }
 

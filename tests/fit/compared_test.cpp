@@ -1,0 +1,135 @@
+// The forms and corrections that the paper compares with: clusters, and isotonic recalibration.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "accrue/threads.hpp"
+#include "core/error.hpp"
+#include "support/archives.hpp"
+
+namespace accrue {
+namespace {
+
+using support::Rows;
+
+// Three far places in two dimensions, each with a spread of its own.
+Rows three_places(std::size_t n, std::uint64_t seed) {
+    core::Random random(seed);
+    Rows rows;
+    rows.inputs.resize(2);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t place = random.below(3);
+        rows.inputs[0].push_back(10 * static_cast<double>(place) + 0.1 * random.normal());
+        rows.inputs[1].push_back((place == 1 ? 5 : 0) + 0.1 * random.normal());
+        rows.errors.push_back(std::pow(3.0, static_cast<double>(place)) * random.normal());
+    }
+    return rows;
+}
+
+TEST(Clusters, FindPlacesAndTheirSpreads) {
+    const Rows rows = three_places(3000, 1);
+    FitOptions options;
+    options.form = "clusters";
+    const FitResult result = fit(rows.archive(), options);
+    const std::vector<double> x1 = {0, 10, 20};
+    const std::vector<double> x2 = {0, 5, 0};
+    const std::vector<std::span<const double>> inputs = {x1, x2};
+    const Forecast forecast = result.model.forecast(inputs);
+    // A standard deviation of 800 rows is known to 2.5%; four of these.
+    for (std::size_t place = 0; place < 3; ++place) {
+        const double truth = std::pow(3.0, static_cast<double>(place));
+        EXPECT_NEAR(forecast.sigma[place], truth, 0.1 * truth);
+    }
+    EXPECT_GT(result.verification.crps_skill, 0.15);
+    // One number of clusters in all folds, and more than two.
+    std::set<std::string> kept;
+    for (const StartOutcome& start : result.starts)
+        if (start.kept) kept.insert(start.reason);
+    ASSERT_EQ(kept.size(), 1U);
+    EXPECT_GE(std::stoi(*kept.begin()), 3);
+}
+
+TEST(Clusters, OfEqualRowsAreOne) {
+    Rows rows = three_places(40, 2);
+    for (auto& column : rows.inputs) column.assign(40, 1.5);
+    FitOptions options;
+    options.form = "clusters";
+    const FitResult result = fit(rows.archive(), options);
+    EXPECT_EQ(Model::parse(result.model.text()).text(), result.model.text());
+}
+
+TEST(Clusters, AreTheSameForAnyNumberOfThreads) {
+    const Rows rows = three_places(500, 3);
+    FitOptions options;
+    options.form = "clusters";
+    const auto text = [&](int threads) {
+        std::string written;
+        with_threads(threads, [&] { written = fit(rows.archive(), options).model.text(); });
+        return written;
+    };
+    EXPECT_EQ(text(1), text(2));
+}
+
+Rows skewed(std::size_t n, std::uint64_t seed) {
+    core::Random random(seed);
+    Rows rows;
+    rows.inputs.resize(1);
+    for (std::size_t i = 0; i < n; ++i) {
+        rows.inputs[0].push_back(random.uniform());
+        rows.errors.push_back((0.2 + rows.inputs[0].back()) * (-std::log(1 - random.uniform()) - 1));
+    }
+    return rows;
+}
+
+TEST(Recalibration, MendsSkewedErrorsOutOfFoldAndOnNewRows) {
+    const Rows rows = skewed(4000, 4);
+    FitOptions options;
+    options.starts = 1;
+    const FitResult plain = fit(rows.archive(), options);
+    options.recalibrate = "isotonic";
+    const FitResult recalibrated = fit(rows.archive(), options);
+    EXPECT_GT(plain.verification.calibration_error, 0.1);
+    // The floor of 4,000 rows is 1.3%; the maps, each of 3,200 rows, add as much.
+    EXPECT_LT(recalibrated.verification.calibration_error, 0.03);
+    EXPECT_LT(recalibrated.verification.crps, plain.verification.crps);
+    EXPECT_TRUE(std::isnan(recalibrated.verification.nlpd));
+
+    const Rows later = skewed(4000, 5);
+    const std::vector<std::span<const double>> inputs = {later.inputs[0]};
+    const std::vector<double> mu(4000, 0.0);
+    const Forecast forecast = recalibrated.model.forecast(inputs, mu);
+    std::size_t inside = 0;
+    for (std::size_t i = 0; i < 4000; ++i) {
+        const auto [low, high] = forecast.row(i).interval(0.9);
+        inside += low <= later.errors[i] && later.errors[i] <= high ? 1 : 0;
+    }
+    // Standard errors: 0.5% of the count, as much of the map; four of both.
+    EXPECT_NEAR(static_cast<double>(inside) / 4000, 0.9, 0.028);
+}
+
+TEST(Recalibration, TravelsInTheModelFile) {
+    FitOptions options;
+    options.starts = 1;
+    options.recalibrate = "isotonic";
+    for (const char* recipe : {"default", "paper"}) {
+        options.recipe = recipe;
+        const FitResult result = fit(skewed(300, 6).archive(), options);
+        const Model loaded = Model::parse(result.model.text());
+        ASSERT_TRUE(loaded.shape());
+        EXPECT_EQ(loaded.text(), result.model.text());
+        EXPECT_EQ(loaded.shape()->quantile(0.9), result.model.shape()->quantile(0.9));
+        EXPECT_EQ(loaded.json()["configuration"]["recalibrate"], "isotonic");
+    }
+}
+
+TEST(Recalibration, OfAnotherNameIsRefused) {
+    FitOptions options;
+    options.recalibrate = "platt";
+    EXPECT_EQ(support::refusal([&] { fit(skewed(50, 7).archive(), options); }),
+              "there is no recalibration 'platt'; known are none, isotonic");
+}
+
+}  // namespace
+}  // namespace accrue
