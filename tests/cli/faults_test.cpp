@@ -124,7 +124,7 @@ TEST_F(Faults, options_that_make_no_sense) {
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--balance", "1.5"}),
               "--balance is 1.5, but must be between 0 and 1");
     EXPECT_EQ(fit_file_message(file, {"--form", "spline"}),
-              "--form: 'spline' is none of {constant,network,polynomial}" + help);
+              "--form: 'spline' is none of {clusters,constant,network,polynomial}" + help);
     EXPECT_EQ(fit_file_message(file, {"--split", "0.5"}), "--split: takes two shares, such as 0.56,0.14" + help);
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--recipe", "paper", "--split", "0.9,0.1"}),
               "60 rows cannot be divided into 54 for training, 6 for validation and a test set");
