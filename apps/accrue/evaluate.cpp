@@ -50,9 +50,9 @@ void add_evaluate(CLI::App& app) {
         "  accrue evaluate forecasts.csv --prediction mu --observation y --sigma sigma\n"
         "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group station --json\n"
         "  accrue evaluate later.csv --prediction mu --observation y --model model.json");
-    command->callback([options] {
+    command->callback([command, options] {
         require_error_columns(options->rows);
-        require_forecasts(options->forecasts);
+        require_forecasts(*command, options->forecasts);
         with_threads(options->threads, [&] { run(*options); });
     });
 }

@@ -17,10 +17,13 @@ void add_forecast_options(CLI::App& command, ForecastOptions& options) {
         ->default_str("0.5,0.9,0.95");
 }
 
-void require_forecasts(const ForecastOptions& options) {
+void require_forecasts(const CLI::App& command, ForecastOptions& options) {
     if (options.sigmas.empty() && options.models.empty()) throw CLI::RequiredError("--sigma or --model");
     for (const double level : options.levels)
         core::require(level > 0 && level < 1, "--levels: {} is not between 0 and 1", level);
+    for (const CLI::Option* given : command.parse_order())
+        if (given->get_name() == "--sigma" || given->get_name() == "--model")
+            options.is_model.push_back(given->get_name() == "--model");
 }
 
 ScoredForecasts::ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options,
@@ -36,15 +39,19 @@ ScoredForecasts::ScoredForecasts(const RowOptions& row_options, const ForecastOp
 
     VerifyOptions verify_options;
     verify_options.levels = options.levels;
-    for (const std::string& sigma : options.sigmas) {
-        const auto sigmas = rows_->table().numbers(sigma);
+    std::size_t models = 0;
+    std::size_t columns = 0;
+    for (const bool is_model : options.is_model) {
+        if (is_model) {
+            score_model(models_[models], row_options, verify_options);
+            forecasts_.back().verification.name = options.models[models++];
+            continue;
+        }
+        const std::string& name = options.sigmas[columns++];
+        const auto sigmas = rows_->table().numbers(name);
         forecasts_.push_back({verify(rows_->errors(), sigmas, rows_->weights(), rows_->groups(), verify_options),
                               rows_->errors(), sigmas, rows_->prediction()});
-        forecasts_.back().verification.name = sigma;
-    }
-    for (std::size_t m = 0; m < models_.size(); ++m) {
-        score_model(models_[m], row_options, verify_options);
-        forecasts_.back().verification.name = options.models[m];
+        forecasts_.back().verification.name = name;
     }
 }
 

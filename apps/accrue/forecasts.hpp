@@ -16,13 +16,14 @@ struct ForecastOptions {
     std::vector<std::string> sigmas;
     std::vector<std::string> models;
     std::vector<double> levels = {0.5, 0.9, 0.95};
+    std::vector<bool> is_model = {};  // of the forecasts in the order in which they were given
 };
 
 // Adds --sigma, --model and --levels.
 void add_forecast_options(CLI::App& command, ForecastOptions& options);
 
-// Throws unless there is a forecast. Called before anything is read.
-void require_forecasts(const ForecastOptions& options);
+// Throws unless there is a forecast, and notes their order. Called before anything is read.
+void require_forecasts(const CLI::App& command, ForecastOptions& options);
 
 struct ScoredForecast {
     Verification verification;

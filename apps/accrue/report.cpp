@@ -101,9 +101,9 @@ void add_report(CLI::App& app) {
         "  accrue report later.csv --prediction mu --observation y --model model.json -o report.html\n"
         "  accrue report later.csv --prediction mu --observation y --sigma usual --model model.json \\\n"
         "      --group station --time date --title 'Usual and new error bars' -o report.html --figures figures");
-    command->callback([options] {
+    command->callback([command, options] {
         require_error_columns(options->rows);
-        require_forecasts(options->forecasts);
+        require_forecasts(*command, options->forecasts);
         if (options->output.empty() && options->figures.empty())
             throw CLI::RequiredError("-o FILE or --figures FOLDER");
         with_threads(options->threads, [&] { run(*options); });
