@@ -14,6 +14,7 @@ void add_fit(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_report(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_show(CLI::App& app);
 
 // Writes the whole text to standard output at once, so that a failure leaves no part of a result there. Throws

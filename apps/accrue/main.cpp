@@ -207,6 +207,7 @@ int main(int argc, char** argv) {
     accrue::app::add_predict(app);
     accrue::app::add_evaluate(app);
     accrue::app::add_report(app);
+    accrue::app::add_reproduce(app);
     accrue::app::add_show(app);
     try {
         require_known_command(app, argc, argv);

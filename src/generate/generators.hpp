@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "accrue/generate.hpp"
 
@@ -16,6 +17,17 @@ GeneratedData g(std::size_t rows, std::uint64_t seed);
 GeneratedData y(std::size_t rows, std::uint64_t seed);
 GeneratedData w(std::size_t rows, std::uint64_t seed);
 GeneratedData five_d(std::size_t rows, std::uint64_t seed);
+
+// What lies behind the sets of one input.
+struct Truth {
+    double f;
+    double sigma;
+};
+struct Curve {
+    double width;  // x is in [0, width)
+    Truth (*at)(double x);
+};
+Curve curve(const std::string& name);  // G, Y or W; throws InputError for another
 
 // Forecasts of a Lorenz-96 world by a model that does not see its small scale; lorenz.cpp describes it.
 GeneratedData lorenz(std::size_t rows, std::uint64_t seed);

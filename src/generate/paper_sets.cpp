@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/error.hpp"
 #include "core/random.hpp"
 #include "generate/generators.hpp"
 
@@ -12,11 +13,6 @@ namespace accrue::generators {
 namespace {
 
 constexpr double kPi = std::numbers::pi;
-
-struct Truth {
-    double f;
-    double sigma;
-};
 
 // Rows of `Inputs` numbers uniform on [0, width), with what truth(inputs) says about them.
 template <std::size_t Inputs, typename Function>
@@ -42,30 +38,43 @@ GeneratedData sample(std::size_t rows, std::uint64_t seed, double width, Functio
     return data;
 }
 
+Truth g_at(double x) {
+    return {2.0 * std::sin(2.0 * kPi * x), 0.5 * x + 0.5};
+}
+
+Truth y_at(double x) {
+    const double from_bump = x - 0.25;
+    return {2.0 * (std::exp(-30.0 * from_bump * from_bump) + std::sin(kPi * x * x)) - 2.0,
+            std::exp(std::sin(2.0 * kPi * x)) / 3.0};
+}
+
+Truth w_at(double x) {
+    const double wave = std::sin(2.5 * x);
+    return {wave * std::sin(1.5 * x), 0.01 + 0.25 * (1.0 - wave) * (1.0 - wave)};
+}
+
+GeneratedData sample_curve(std::size_t rows, std::uint64_t seed, const char* name) {
+    const Curve own = curve(name);
+    return sample<1>(rows, seed, own.width, [&](const std::array<double, 1>& inputs) { return own.at(inputs[0]); });
+}
+
 }  // namespace
 
+Curve curve(const std::string& name) {
+    if (name == "G") return {1.0, g_at};
+    if (name == "Y") return {1.0, y_at};
+    if (name == "W") return {kPi, w_at};
+    core::refuse("there is no curve '{}'; known are G, Y, W", name);
+}
+
 GeneratedData g(std::size_t rows, std::uint64_t seed) {
-    return sample<1>(rows, seed, 1.0, [](const std::array<double, 1>& inputs) {
-        const double x = inputs[0];
-        return Truth{2.0 * std::sin(2.0 * kPi * x), 0.5 * x + 0.5};
-    });
+    return sample_curve(rows, seed, "G");
 }
-
 GeneratedData y(std::size_t rows, std::uint64_t seed) {
-    return sample<1>(rows, seed, 1.0, [](const std::array<double, 1>& inputs) {
-        const double x = inputs[0];
-        const double from_bump = x - 0.25;
-        return Truth{2.0 * (std::exp(-30.0 * from_bump * from_bump) + std::sin(kPi * x * x)) - 2.0,
-                     std::exp(std::sin(2.0 * kPi * x)) / 3.0};
-    });
+    return sample_curve(rows, seed, "Y");
 }
-
 GeneratedData w(std::size_t rows, std::uint64_t seed) {
-    return sample<1>(rows, seed, kPi, [](const std::array<double, 1>& inputs) {
-        const double x = inputs[0];
-        const double wave = std::sin(2.5 * x);
-        return Truth{wave * std::sin(1.5 * x), 0.01 + 0.25 * (1.0 - wave) * (1.0 - wave)};
-    });
+    return sample_curve(rows, seed, "W");
 }
 
 GeneratedData five_d(std::size_t rows, std::uint64_t seed) {

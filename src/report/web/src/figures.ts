@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sectionsOf } from "./charts";
 import { readReport } from "./data";
+import { readDocument } from "./document";
 import { setPlatformAPI } from "./engine";
 import { pictureOf, textWidth } from "./picture";
 
@@ -14,7 +15,9 @@ if (!directory) {
   process.stderr.write("usage: node figures.cjs DIRECTORY < data.json\n");
   process.exit(2);
 }
-const charts = sectionsOf(readReport(readFileSync(0, "utf8"))).flatMap((section) => section.charts);
+const text = readFileSync(0, "utf8");
+const sections = readDocument(text)?.sections ?? sectionsOf(readReport(text));
+const charts = sections.flatMap((section) => section.charts);
 mkdirSync(directory, { recursive: true });
 for (const chart of charts) {
   writeFileSync(join(directory, `${chart.id}.svg`), pictureOf(chart));

@@ -1,7 +1,9 @@
 // The page: verdict, charts, tables, configuration. What is seen first is plain HTML; the charts follow after the first paint.
 import { sectionsOf, type Section } from "./charts";
 import { startName } from "./charts/fit";
+import type { Chart } from "./chart";
 import { readReport, type Report } from "./data";
+import { readDocument, type DocumentSection } from "./document";
 import { h, save, tableOf } from "./dom";
 import * as format from "./format";
 import { Plot } from "./plot";
@@ -12,8 +14,7 @@ const kinds: Record<string, string> = {
   "test rows": "Figures are of test rows, which took no part in the fit.",
 };
 
-function heading(report: Report, embedded: string): HTMLElement {
-  const { data } = report;
+function heading(data: { title: string; subtitle: string; kind?: string }, embedded: string): HTMLElement {
   const root = document.documentElement;
   const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const label = () => (dark() ? "Light colours" : "Dark colours");
@@ -39,7 +40,7 @@ function heading(report: Report, embedded: string): HTMLElement {
     ),
     h("h1", {}, data.title),
     h("p", { class: "subtitle" }, data.subtitle),
-    kinds[data.kind] ? h("p", { class: "subtitle" }, kinds[data.kind]!) : null,
+    data.kind && kinds[data.kind] ? h("p", { class: "subtitle" }, kinds[data.kind]!) : null,
   );
 }
 
@@ -177,17 +178,43 @@ function configuration(report: Report): HTMLElement {
   );
 }
 
-function charts(section: Section, plots: Plot[], extra: HTMLElement | null): HTMLElement {
+function charts(section: Section, plots: Plot[], extra: HTMLElement | null, before: HTMLElement | null = null): HTMLElement {
   const own = section.charts.map((chart) => plots.find((plot) => plot.chart === chart)!.element);
-  return chapter(section.id, section.title, section.lead, h("div", { class: section.paired && own.length > 1 ? "pairs-of-charts" : "charts" }, own), extra);
+  return chapter(section.id, section.title, section.lead, before, h("div", { class: section.paired && own.length > 1 ? "pairs-of-charts" : "charts" }, own), extra);
+}
+
+const spoken = h("div", { class: "unseen", "aria-live": "polite" });
+
+const plotsOf = (sections: { charts: Chart[] }[]): Plot[] =>
+  sections.flatMap((section) => section.charts.map((chart) => new Plot(chart, (text) => (spoken.textContent = text))));
+
+/** What a document says of a thing: the paper's words, ours, charts and tables. */
+function part(section: DocumentSection, plots: Plot[]): HTMLElement {
+  const statements = section.statements.map(({ who, text }) => [h("dt", {}, who), h("dd", {}, text)]);
+  const tables = section.tables.map(({ title, head, rows, note }) =>
+    h("div", { class: "card" }, h("h3", {}, title), tableOf(title, head, rows), note ? h("p", { class: "note" }, note) : null),
+  );
+  return charts(
+    { id: section.id, title: section.title, lead: "", charts: section.charts, paired: true },
+    plots,
+    h("div", {}, tables),
+    statements.length ? h("div", { class: "card" }, h("dl", { class: "pairs" }, statements.flat())) : null,
+  );
 }
 
 function build(): void {
   const embedded = document.getElementById("report-data")!.textContent!;
+  const described = readDocument(embedded);
+  if (described) {
+    const plots = plotsOf(described.sections);
+    const chapters = described.sections.map((section) => part(section, plots));
+    const made = chapter("configuration", "Configuration", "All that is needed to make this page again.", h("div", { class: "card" }, h("pre", { tabindex: 0, "aria-label": "Command" }, described.command)));
+    show(heading(described, embedded), null, [...chapters, made], described.accrue, plots);
+    return;
+  }
   const report = readReport(embedded);
   const sections = sectionsOf(report);
-  const spoken = h("div", { class: "unseen", "aria-live": "polite" });
-  const plots = sections.flatMap((section) => section.charts.map((chart) => new Plot(chart, (text) => (spoken.textContent = text))));
+  const plots = plotsOf(sections);
   const chapters = [
     ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null)),
     ...(report.data.comparison.length
@@ -203,16 +230,20 @@ function build(): void {
     chapter("scores", "All scores", "", h("div", { class: "card" }, scoreTable(report))),
     configuration(report),
   ];
+  show(heading(report.data, embedded), verdict(report), chapters, report.data.accrue, plots);
+}
+
+function show(head: HTMLElement, first: HTMLElement | null, chapters: HTMLElement[], version: string, plots: Plot[]): void {
   document.body.replaceChildren(
-    h("a", { class: "skip", href: "#main" }, "Skip to the verdict"),
-    heading(report, embedded),
+    h("a", { class: "skip", href: "#main" }, first ? "Skip to the verdict" : "Skip to the content"),
+    head,
     h(
       "nav",
       { "aria-label": "Parts of the report" },
       chapters.map((part) => h("a", { href: `#${part.id}` }, part.querySelector("h2")!.textContent)),
     ),
-    h("main", { id: "main", tabindex: -1 }, verdict(report), chapters),
-    h("footer", {}, h("p", {}, `Made by accrue ${report.data.accrue}. This page needs no network; its numbers are inside.`)),
+    h("main", { id: "main", tabindex: -1 }, first, chapters),
+    h("footer", {}, h("p", {}, `Made by accrue ${version}. This page needs no network; its numbers are inside.`)),
     h("p", { class: "unseen", id: "chart-help" }, "Arrow keys read the chart point by point, Escape ends."),
     spoken,
   );

@@ -1,0 +1,36 @@
+// Results of single runs, each a small file, so that an interrupted reproduction goes on where it stopped.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "accrue/reproduce.hpp"
+
+namespace accrue::paper {
+
+using Json = nlohmann::ordered_json;
+
+class Store {
+public:
+    Store(std::string folder, std::uint64_t seed, ReproduceWatcher watcher);
+
+    // How many runs there will be in all.
+    void expect(std::size_t runs) { expected_ += runs; }
+
+    // The result of a run: from its file, or computed and kept there. A file of another version or seed is not used.
+    // Throws Interrupted when the watcher says so.
+    Json run(const std::string& item, const std::string& name, const std::function<Json()>& compute);
+
+    // Random streams of a run: the same for the same seed, item and number.
+    std::uint64_t seed(std::size_t run) const { return seed_ * 1'000'003 + run; }
+
+private:
+    std::string folder_;
+    std::uint64_t seed_;
+    ReproduceWatcher watcher_;
+    std::size_t expected_ = 0;
+    std::size_t done_ = 0;
+};
+
+}  // namespace accrue::paper
