@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace accrue::sigma {
+namespace accrue::core {
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t kLaneBytes = 64;
@@ -25,7 +25,7 @@ inline constexpr std::size_t kBlockRows = 128;
 inline constexpr std::size_t kBlockVectors = kBlockRows / kLanes;
 static_assert(kBlockVectors % kTileVectors == 0);
 
-inline constexpr std::size_t kTileUnits = 5;  // divides the layers' 50 and 10
+inline constexpr std::size_t kTileUnits = 5;  // divides the 50 and 10 units of the networks' layers
 
 inline Lanes load(const double* from) {
     Lanes value;
@@ -109,4 +109,4 @@ inline void add_row_sums(const double* values, std::size_t count, double* sums) 
     }
 }
 
-}  // namespace accrue::sigma
+}  // namespace accrue::core
