@@ -24,6 +24,7 @@ public:
         memory_ = {static_cast<T*>(allocate_unfilled(size * sizeof(T))), Free{size}};
     }
     T* data() { return memory_.get(); }
+    const T* data() const { return memory_.get(); }
     T& operator[](std::size_t i) { return memory_.get()[i]; }
 
 private:

@@ -8,16 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/columns.hpp"
 #include "core/random.hpp"
 
 namespace accrue::sigma {
 
-// Standardised inputs, column after column: value(input, row) = data[input*stride + row].
-struct Columns {
-    const double* data = nullptr;
-    std::size_t stride = 0;
-    std::size_t inputs = 0;
-};
+using core::Columns;
 
 // log sigma is kept in this range, in units of the errors' scale: exp stays far from overflow and from zero.
 inline constexpr double kLowestLogSigma = -14;

@@ -5,11 +5,22 @@
 #include <cmath>
 #include <vector>
 
-#include "sigma/lanes.hpp"
+#include "core/lanes.hpp"
 
 namespace accrue::sigma {
 
 namespace {
+
+using core::add_outer;
+using core::add_row_sums;
+using core::broadcast;
+using core::kBlockRows;
+using core::kLanes;
+using core::Lanes;
+using core::load;
+using core::product;
+using core::store;
+using core::sum_of_lanes;
 
 constexpr std::size_t kFirst = Network::kFirst;
 constexpr std::size_t kSecond = Network::kSecond;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace accrue::sigma {
+namespace accrue::core {
 
 #if defined(__AVX512F__)
 inline constexpr std::size_t kLaneBytes = 64;
@@ -25,7 +25,7 @@ inline constexpr std::size_t kBlockRows = 128;
 inline constexpr std::size_t kBlockVectors = kBlockRows / kLanes;
 static_assert(kBlockVectors % kTileVectors == 0);
 
-inline constexpr std::size_t kTileUnits = 5;  // divides the layers' 50 and 10
+inline constexpr std::size_t kTileUnits = 5;  // divides the 50 and 10 units of the networks' layers
 
 inline Lanes load(const double* from) {
     Lanes value;
@@ -70,11 +70,23 @@ void product(const double* weights, const double* bias, std::size_t units, std::
         }
 }
 
+// A sum over rows is a number, or is kept in lanes when it goes on over many blocks: adding the lanes of a vector up
+// takes as long as several products.
+struct LaneSum {
+    Lanes lanes;
+};
+inline void add_to(double& sum, Lanes value) {
+    sum += sum_of_lanes(value);
+}
+inline void add_to(LaneSum& sum, Lanes value) {
+    sum.lanes += value;
+}
+
 // sums[i*second_count + j] += sum over the block's rows of first[i]*second[j]. `first_count` is a multiple of
-// kTileUnits.
-template <std::size_t kTileSecond>
+// kTileUnits; sums are doubles or LaneSums.
+template <std::size_t kTileSecond, typename Sum>
 void add_outer_tile(const double* first, std::size_t i, const double* second, std::size_t j, std::size_t second_count,
-                    double* sums) {
+                    Sum* sums) {
     Lanes sum[kTileUnits][kTileSecond] = {};
     for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
         Lanes b[kTileSecond];
@@ -85,12 +97,12 @@ void add_outer_tile(const double* first, std::size_t i, const double* second, st
         }
     }
     for (std::size_t ii = 0; ii < kTileUnits; ++ii)
-        for (std::size_t jj = 0; jj < kTileSecond; ++jj)
-            sums[(i + ii) * second_count + j + jj] += sum_of_lanes(sum[ii][jj]);
+        for (std::size_t jj = 0; jj < kTileSecond; ++jj) add_to(sums[(i + ii) * second_count + j + jj], sum[ii][jj]);
 }
 
-inline void add_outer(const double* first, std::size_t first_count, const double* second, std::size_t second_count,
-                      double* sums) {
+template <typename Sum>
+void add_outer(const double* first, std::size_t first_count, const double* second, std::size_t second_count,
+               Sum* sums) {
     constexpr std::size_t kTileSecond = kTileVectors;
     for (std::size_t i = 0; i < first_count; i += kTileUnits) {
         std::size_t j = 0;
@@ -109,4 +121,4 @@ inline void add_row_sums(const double* values, std::size_t count, double* sums) 
     }
 }
 
-}  // namespace accrue::sigma
+}  // namespace accrue::core
