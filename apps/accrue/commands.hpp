@@ -21,6 +21,9 @@ void add_show(CLI::App& app);
 // MachineError when it cannot be written.
 void print(std::string_view text);
 
+// Writes to standard error. Nothing can be said about a failure there, so nothing is.
+void say(std::string_view text) noexcept;
+
 // The command line as it was given, quoted where a shell would need it.
 const std::string& command_line();
 

@@ -84,7 +84,11 @@ nlohmann::ordered_json fit_report_data(const Options& options, const RoleTable& 
     forecast.model = &result.model;
     forecast.errors = taken(result.errors);
     forecast.sigmas = taken(result.sigmas);
-    if (!archive.prediction.empty()) {
+    if (!archive.observation.empty()) {
+        std::vector<double>& means = own.emplace_back();
+        for (const std::size_t i : held_out) means.push_back(archive.observation[i] - result.errors[i]);
+        forecast.means = means;
+    } else if (!archive.prediction.empty()) {
         // The mean is what the observation would be without the error that is left.
         std::vector<double>& means = own.emplace_back();
         for (const std::size_t i : held_out)
@@ -99,6 +103,8 @@ nlohmann::ordered_json fit_report_data(const Options& options, const RoleTable& 
 
 void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
+    core::require(options.report.empty() || options.report != options.output,
+                  "-o and --report name the same file, {}: give them one each", data::display_name(options.output));
     ReportFiles report(options.report, options.figures, options.rows.files);
     core::require(!(options.json && options.output == "-"),
                   "-o - and --json both write to standard output: give the model a file");
@@ -120,6 +126,7 @@ void run(Options& options) {
     for (const std::string& input : options.inputs) archive.inputs.push_back(rows.table().numbers(input));
     archive.errors = rows.errors();
     archive.prediction = rows.prediction();
+    if (options.fit.mean != "none") archive.observation = rows.observation();
     archive.weights = rows.weights();
     archive.groups = rows.groups();
     archive.times = rows.times();
@@ -187,6 +194,10 @@ void add_fit(CLI::App& app) {
     command->add_option("--balance", options->fit.balance, "ar: weight of accuracy against reliability, 0 to 1")
         ->type_name("NUMBER")
         ->capture_default_str();
+    add_choice(
+        *command, "--mean", options->fit.mean, words({"none", "gp", "network"}),
+        "Learn the mean too, from --observation alone: a Gaussian process (up to 5,000 rows) or networks; a row's "
+        "error comes from means that never saw it");
     add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
                "Correct the prediction by a constant, or linearly in the inputs and the prediction");
     add_choice(*command, "--recalibrate", options->fit.recalibrate, words({"none", "isotonic"}),
@@ -231,6 +242,10 @@ void add_fit(CLI::App& app) {
         "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json");
     command->callback([options] {
         require_error_columns(options->rows);
+        if (options->fit.mean == "none" && options->rows.error.empty() && options->rows.prediction.empty())
+            throw CLI::RequiredError("--prediction (or --mean gp|network, which learns one)");
+        if (options->fit.mean != "none" && (!options->rows.error.empty() || !options->rows.prediction.empty()))
+            throw CLI::ValidationError("--mean", "is for archives without predictions: give --observation alone");
         if (!options->split.empty()) {
             if (options->split.size() != 2)
                 throw CLI::ValidationError("--split", "takes two shares, such as 0.56,0.14");

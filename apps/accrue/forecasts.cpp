@@ -28,11 +28,16 @@ void require_forecasts(const CLI::App& command, ForecastOptions& options) {
 
 ScoredForecasts::ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options,
                                  std::vector<ColumnRequest> more) {
+    const bool only_observations = row_options.error.empty() && row_options.prediction.empty();
+    core::require(!only_observations || options.sigmas.empty(), "--sigma lies around a prediction: give --prediction");
     for (const std::string& sigma : options.sigmas) more.push_back({sigma, Kind::number, Rule::positive});
     for (const std::string& path : options.models) {
         const Model& model = models_.emplace_back(Model::load(path));
         core::require(!model.corrects_bias() || row_options.error.empty(),
                       "{} corrects the prediction: give --prediction and --observation in place of --error", path);
+        core::require(!model.has_mean() || (row_options.error.empty() && row_options.prediction.empty()),
+                      "{} has a mean of its own: give --observation alone", path);
+        core::require(model.has_mean() || !only_observations, "{} has no mean of its own: give --prediction", path);
         for (const std::string& input : model.inputs()) more.push_back({input});
     }
     rows_.emplace(row_options, std::move(more));
@@ -65,7 +70,7 @@ void ScoredForecasts::score_model(const Model& model, const RowOptions& roles, c
     scored.errors = rows_->errors();
     scored.means = rows_->prediction();
     scored.sigmas = own_.emplace_back(std::move(forecast.sigma));
-    if (model.corrects_bias()) {
+    if (model.corrects_bias() || model.has_mean()) {
         const auto y = rows_->table().numbers(roles.observation);
         std::vector<double>& errors = own_.emplace_back(y.begin(), y.end());
         for (std::size_t i = 0; i < y.size(); ++i) errors[i] -= forecast.mean[i];

@@ -43,7 +43,7 @@ void handle_signals() {
 
 // One line, whatever a file or an argument put into the message.
 int fail(int status, const std::string& message) {
-    fmt::print(stderr, "accrue: {}\n", accrue::data::printable(message, std::string::npos));
+    accrue::app::say(fmt::format("accrue: {}\n", accrue::data::printable(message, std::string::npos)));
     return status;
 }
 
@@ -134,6 +134,11 @@ void print(std::string_view text) {
     data::AtomicFile output("-");
     output.write(text);
     output.commit();
+}
+
+void say(std::string_view text) noexcept {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
 }
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& name, std::vector<std::string>& values,

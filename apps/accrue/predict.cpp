@@ -26,9 +26,12 @@ struct Options {
 };
 
 void run(const Options& options) {
+    require_other_file(options.output, {options.model}, "result");
     const Model model = Model::load(options.model);
     const std::string prediction = options.prediction.empty() ? model.prediction() : options.prediction;
-    core::require(!prediction.empty() || (options.quantiles.empty() && options.intervals.empty()),
+    core::require(prediction.empty() || !model.has_mean(), "the model has a mean of its own: it takes no --prediction");
+    const bool has_mean = model.has_mean() || !prediction.empty();
+    core::require(has_mean || (options.quantiles.empty() && options.intervals.empty()),
                   "quantiles and intervals lie around a prediction: name its column with --prediction");
     core::require(!prediction.empty() || !model.corrects_bias(),
                   "the model corrects the prediction: name its column with --prediction");
@@ -37,11 +40,10 @@ void run(const Options& options) {
     plan.inputs = model.inputs();
     plan.header = !options.no_header;
     plan.history = fmt::format("accrue predict");
-    plan.rows_of = prediction;
-    if (!prediction.empty()) {
-        plan.inputs.push_back(prediction);
-        plan.added.push_back({"mean", "mean of the forecast"});
-    }
+    // NetCDF rows: the prediction's dimensions, or those of the first input.
+    plan.rows_of = !prediction.empty() || model.inputs().empty() || !model.has_mean() ? prediction : model.inputs()[0];
+    if (!prediction.empty()) plan.inputs.push_back(prediction);
+    if (has_mean) plan.added.push_back({"mean", "mean of the forecast"});
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
     const Distribution standard{0, 1, model.shape()};  // its quantiles are what sigma is multiplied with
     std::vector<double> factors;
@@ -72,7 +74,7 @@ void run(const Options& options) {
         const auto mu = prediction.empty() ? std::span<const double>{} : values[inputs];
         const Forecast forecast = forecast_rows(model, values.first(inputs), mu, results.front().size());
         std::size_t column = 0;
-        if (!prediction.empty()) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
+        if (has_mean) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
         std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[column++].begin());
         for (const double factor : factors) {
             const auto result = results[column++];

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include "commands.hpp"
 
 namespace accrue::app {
 
@@ -19,7 +19,7 @@ Progress::Progress(bool quiet)
     : quiet_(quiet), live_(isatty(STDERR_FILENO) != 0), begin_(Clock::now()), last_(begin_) {}
 
 Progress::~Progress() {
-    if (shown_ && live_) fmt::print(stderr, "\r\033[K");
+    if (shown_ && live_) say("\r\033[K");
 }
 
 std::string Progress::left(const FitProgress& p) const {
@@ -40,11 +40,7 @@ bool Progress::operator()(const FitProgress& p) {
     shown_ = true;
     const std::string text = fmt::format("fold {}, start {}, iteration {}, cost {:.6g}; {} of {} done{}", p.fold + 1,
                                          p.start + 1, p.iteration, p.cost, p.finished, p.tasks, left(p));
-    if (live_)
-        fmt::print(stderr, "\r\033[K{}", text);
-    else
-        fmt::print(stderr, "accrue fit: {}\n", text);
-    std::fflush(stderr);
+    say(live_ ? fmt::format("\r\033[K{}", text) : fmt::format("accrue fit: {}\n", text));
     return true;
 }
 

@@ -35,7 +35,7 @@ std::vector<std::string> drawn_inputs(const Options& options, const std::deque<M
         for (const Model& model : models)
             for (const std::string& input : model.inputs())
                 if (std::count(names.begin(), names.end(), input) == 0) names.push_back(input);
-    if (names.empty() && options.rows.error.empty()) names.push_back(options.rows.prediction);
+    if (names.empty() && !options.rows.prediction.empty()) names.push_back(options.rows.prediction);
     return names;
 }
 
@@ -48,7 +48,9 @@ std::string default_title(const Options& options) {
 }
 
 void run(const Options& options) {
-    ReportFiles files(options.output, options.figures, options.rows.files);
+    std::vector<std::string> read = options.rows.files;
+    read.insert(read.end(), options.forecasts.models.begin(), options.forecasts.models.end());
+    ReportFiles files(options.output, options.figures, read);
     std::vector<ColumnRequest> columns;
     for (const std::string& input : options.inputs) columns.push_back({input});
     const ScoredForecasts scored(options.rows, options.forecasts, columns);

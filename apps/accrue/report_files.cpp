@@ -17,6 +17,7 @@ ReportFiles::ReportFiles(const std::string& page, const std::string& figures_fol
         throw MachineError(
             "this accrue was built without npm, so it has no report page: install nodejs and npm (scripts/bootstrap "
             "does), then build it again");
+    if (!figures_folder.empty()) require_figure_programs();
     if (page.empty()) return;
     require_other_file(page, inputs, "report");
     page_.emplace(page);
@@ -24,14 +25,14 @@ ReportFiles::ReportFiles(const std::string& page, const std::string& figures_fol
 
 std::string ReportFiles::write(const nlohmann::ordered_json& data) {
     std::string said;
-    if (!figures_folder_.empty()) {
-        const std::size_t pictures = write_figures(data, figures_folder_).size();
-        said += fmt::format("{} figures written to {}\n", pictures, figures_folder_);
-    }
     if (page_) {
         page_->write(report_page(data));
         page_->commit();
         said += fmt::format("Report written to {}. Open it in a browser.\n", path_);
+    }
+    if (!figures_folder_.empty()) {
+        const std::size_t pictures = write_figures(data, figures_folder_).size();
+        said += fmt::format("{} figures written to {}\n", pictures, figures_folder_);
     }
     return said;
 }

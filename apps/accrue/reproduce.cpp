@@ -27,7 +27,7 @@ class RunProgress {
 public:
     explicit RunProgress(bool quiet) : quiet_(quiet), live_(::isatty(STDERR_FILENO) == 1) {}
     ~RunProgress() {
-        if (written_ && live_) fmt::print(stderr, "\n");
+        if (written_ && live_) say("\n");
     }
     RunProgress(const RunProgress&) = delete;
     RunProgress& operator=(const RunProgress&) = delete;
@@ -41,10 +41,7 @@ public:
         const double left = seconds / static_cast<double>(done) * static_cast<double>(all - done);
         const std::string text = fmt::format("{}: {} of {} runs, about {:.0f} {} left", item, done, all,
                                              left < 100 ? left : left / 60, left < 100 ? "s" : "min");
-        if (live_)
-            fmt::print(stderr, "\r{:<70}", text);
-        else
-            fmt::print(stderr, "{}\n", text);
+        say(live_ ? fmt::format("\r\033[K{}", text) : fmt::format("{}\n", text));
         last_ = now;
         written_ = true;
         return true;

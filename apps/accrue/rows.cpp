@@ -19,7 +19,6 @@ void add_row_options(CLI::App& command, RowOptions& options, const std::string& 
     auto* prediction = column("--prediction", options.prediction, "Column of the predicted mean mu");
     auto* observation = column("--observation", options.observation, "Column of the observation y");
     prediction->needs(observation);
-    observation->needs(prediction);
     column("--error", options.error, "Column of the error y - mu, in place of the two")
         ->excludes(prediction)
         ->excludes(observation);
@@ -45,19 +44,19 @@ void require_other_file(const std::string& output, const std::vector<std::string
         std::error_code ignored;
         core::require(
             !std::filesystem::is_regular_file(file, ignored) || !std::filesystem::equivalent(file, output, ignored),
-            "{} is an archive to read: write the {} to another file", data::display_name(output), what);
+            "{} is a file to read: write the {} to another one", data::display_name(output), what);
     }
 }
 
 void require_error_columns(const RowOptions& options) {
-    if (options.error.empty() && options.prediction.empty())
+    if (options.error.empty() && options.observation.empty())
         throw CLI::RequiredError("--prediction with --observation, or --error");
 }
 
 RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more) : options_(options) {
     std::vector<ColumnRequest> columns;
     if (options.error.empty()) {
-        columns.push_back({options.prediction});
+        if (!options.prediction.empty()) columns.push_back({options.prediction});
         columns.push_back({options.observation});
     } else {
         columns.push_back({options.error});
@@ -75,6 +74,7 @@ RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more)
         errors_ = table_->numbers(options.error);
         return;
     }
+    if (options.prediction.empty()) return;
     const auto mu = table_->numbers(options.prediction);
     const auto y = table_->numbers(options.observation);
     differences_.resize(table_->rows());
@@ -87,7 +87,10 @@ RoleTable::RoleTable(const RowOptions& options, std::vector<ColumnRequest> more)
 }
 
 std::span<const double> RoleTable::prediction() const {
-    return options_.error.empty() ? table_->numbers(options_.prediction) : std::span<const double>{};
+    return options_.prediction.empty() ? std::span<const double>{} : table_->numbers(options_.prediction);
+}
+std::span<const double> RoleTable::observation() const {
+    return options_.observation.empty() ? std::span<const double>{} : table_->numbers(options_.observation);
 }
 std::span<const double> RoleTable::weights() const {
     return options_.weight.empty() ? std::span<const double>{} : table_->numbers(options_.weight);
@@ -104,7 +107,9 @@ Grouping RoleTable::groups() const {
 std::string RoleTable::title() const {
     const std::string where = options_.files.size() == 1 ? data::display_name(options_.files[0])
                                                          : data::counted(options_.files.size(), "file");
-    const std::string what = options_.error.empty()
+    const std::string what = options_.error.empty() && options_.prediction.empty()
+                                 ? fmt::format("observation = {}", data::printable(options_.observation))
+                             : options_.error.empty()
                                  ? fmt::format("error = {} - {}", data::printable(options_.observation),
                                                data::printable(options_.prediction))
                                  : fmt::format("error = {}", data::printable(options_.error));

@@ -20,7 +20,9 @@ struct RowOptions {
     bool no_header = false;
 
     // The column whose dimensions are the rows in NetCDF.
-    const std::string& main_column() const { return error.empty() ? prediction : error; }
+    const std::string& main_column() const {
+        return !error.empty() ? error : !prediction.empty() ? prediction : observation;
+    }
     ReadOptions read_options() const { return {missing, !no_header, main_column()}; }
 };
 
@@ -31,7 +33,7 @@ enum class TimeUse { none, folds, drawn };
 // has a use.
 void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, TimeUse time);
 
-// Throws when the output is one of the files to read, which would be lost: it took longer to make than `what`.
+// Throws when the output, the place of `what`, is one of the files to read, which would be lost.
 void require_other_file(const std::string& output, const std::vector<std::string>& files, const char* what);
 
 // Throws unless the errors are named one way or the other. Called before anything is read.
@@ -43,8 +45,9 @@ public:
     RoleTable(const RowOptions& options, std::vector<ColumnRequest> more);
 
     const Table& table() const { return *table_; }
-    std::span<const double> errors() const { return errors_; }
-    std::span<const double> prediction() const;  // empty when errors were given
+    std::span<const double> errors() const { return errors_; }  // empty when only observations were named
+    std::span<const double> prediction() const;                 // empty when none was named
+    std::span<const double> observation() const;                // likewise
     std::span<const double> weights() const;
     std::span<const double> times() const;
     Grouping groups() const;

@@ -38,6 +38,8 @@ std::string description(const std::string& path, const Json& model) {
     text += fmt::format("\nSigma: {} members, {}; bias correction: {}; recalibration: {}\n",
                         model["sigma"]["members"].size(), plain(model["sigma"]["combination"]),
                         plain(model["bias"]["kind"]), model["recalibration"].is_null() ? "none" : "isotonic");
+    if (!model["mean"].is_null())
+        text += fmt::format("Mean: learned from the archive, {}\n", plain(model["mean"]["regression"]["kind"]));
     text += "\nStarts\n   fold  start  iterations     cost    skill  outcome\n";
     for (const Json& start : model["fit"]["starts"])
         text += fmt::format("  {:>5}{:>7}{:>12}{:>9}{:>8.2f}%  {}{}\n", start["fold"].get<int>() + 1,

@@ -16,11 +16,12 @@ namespace accrue {
 struct Archive {
     std::vector<std::string> input_names;
     std::vector<std::span<const double>> inputs;
-    std::span<const double> errors;      // y - mu
-    std::span<const double> prediction;  // mu, where it is known: needed for a linear bias correction in mu
-    std::span<const double> weights;     // optional
-    Grouping groups;                     // optional: folds never split a group
-    std::span<const double> times;       // optional: folds are contiguous blocks of time
+    std::span<const double> errors;       // y - mu; empty where the mean is to be learned
+    std::span<const double> observation;  // y, to learn the mean from: FitOptions::mean
+    std::span<const double> prediction;   // mu, where it is known: needed for a linear bias correction in mu
+    std::span<const double> weights;      // optional
+    Grouping groups;                      // optional: folds never split a group
+    std::span<const double> times;        // optional: folds are contiguous blocks of time
     // Names for the model file and for messages.
     std::string prediction_name, observation_name, error_name, weight_name, group_name, time_name;
 };
@@ -29,6 +30,7 @@ struct FitOptions {
     std::string form = "network";      // network, polynomial (one input), clusters, constant
     std::string recipe = "default";    // default: folds, all rows used; paper: one split, the best of some starts
     std::string score = "ar";          // ar, crps, nlpd
+    std::string mean = "none";         // none: the archive has predictions; gp, network: learn them, cross-fitted
     double balance = 0.5;              // ar: weight of accuracy against reliability, 0..1
     std::string bias = "none";         // none, constant, linear
     std::string recalibrate = "none";  // none, isotonic: maps probabilities to what out-of-fold rows showed
@@ -73,11 +75,13 @@ struct StartOutcome {
 
 struct FitResult {
     Model model;
-    Verification verification;  // out of fold (default recipe) or on the test rows (paper recipe)
+    // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration it is of two fifths of the
+    // rows, whose map comes from the other three.
+    Verification verification;
     std::vector<StartOutcome> starts;
     Verdict verdict;  // in words, of this fit
     // Out-of-fold errors (after the cross-fitted bias correction) and sigmas in the order of the archive's rows; NaN
-    // for rows that were not held out (paper recipe: all but the test rows).
+    // for rows that are not in the verification.
     std::vector<double> errors, sigmas;
 };
 

@@ -34,11 +34,11 @@ struct Distribution {
 
 // Forecasts of many rows. A row with a missing (NaN) input has NaN for its figures.
 struct Forecast {
-    std::vector<double> mean;  // prediction + bias correction; empty when there was no prediction
+    // Prediction + bias correction, or the model's own mean; empty when there was neither.
+    std::vector<double> mean;
     std::vector<double> sigma;
     std::vector<std::uint8_t> off_support;  // 1 where an input lies outside the range of the archive
-
-    std::shared_ptr<const Shape> shape;  // null: Gaussian
+    std::shared_ptr<const Shape> shape;     // null: Gaussian
 
     Distribution row(std::size_t i) const;  // throws InputError when there was no prediction
 };
@@ -56,11 +56,13 @@ public:
 
     const std::vector<std::string>& inputs() const;  // names, in the order that forecast() expects
     std::string prediction() const;                  // name of the prediction's column; empty when there was none
+    bool has_mean() const;                           // of its own: then forecast() takes no prediction
     bool corrects_bias() const;                      // then forecast() needs the prediction of every row
     std::shared_ptr<const Shape> shape() const;      // of its forecasts; null: Gaussian
     nlohmann::ordered_json json() const;             // the whole content (docs/model-file.md)
 
-    // One span of values for every input, all of the same length; prediction may be empty.
+    // One span of values for every input, all of the same length; prediction may be empty, and must be where the model
+    // has a mean of its own.
     Forecast forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction = {}) const;
 
     struct Content;

@@ -55,6 +55,8 @@ bool has_report_page();
 
 // Writes every chart as SVG and PNG into a folder, which is made when it is missing, and returns their paths. Node.js
 // draws and rsvg-convert makes the PNGs: throws MachineError, with nothing written, when either is missing or fails.
+// require_figure_programs() throws the same before any work.
+void require_figure_programs();
 std::vector<std::string> write_figures(const nlohmann::ordered_json& data, const std::string& folder);
 
 }  // namespace accrue

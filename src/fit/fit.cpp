@@ -20,6 +20,7 @@
 #include "fit/verdict.hpp"
 #include "forecast/content.hpp"
 #include "mean/bias.hpp"
+#include "mean/cross_fit.hpp"
 
 namespace accrue {
 
@@ -88,6 +89,15 @@ void check(const Archive& archive, const FitOptions& options) {
     core::require(options.form == "constant" || !archive.inputs.empty(), "a {} needs at least one input", options.form);
 }
 
+void check_for_mean(const Archive& archive, const FitOptions& options) {
+    core::require(archive.prediction.empty() && archive.errors.empty(),
+                  "--mean {} learns the mean from the observations: it takes no predictions and no errors",
+                  options.mean);
+    core::require(!archive.observation.empty(), "--mean {} needs the observations", options.mean);
+    core::require(!archive.inputs.empty(), "--mean {} needs at least one input", options.mean);
+    core::require(options.bias == "none", "--bias corrects a prediction; with --mean {} there is none", options.mean);
+}
+
 // Mean and standard deviation, computed in units of the largest value so that squares stay in range.
 Scaling standardisation(std::span<const double> values) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -113,6 +123,9 @@ double root_mean_square(std::span<const double> values, std::span<const double> 
         total += weight;
     }
     core::require(square > 0 && largest > 0, "all errors that have weight are zero: there is no spread to learn");
+    constexpr double kLeast = 1e-300;  // below, doubles lose their digits
+    core::require(largest >= kLeast,
+                  "the largest error is {}, too small for doubles to hold its digits: use another unit", largest);
     return std::max(largest * std::sqrt(square / total), std::numeric_limits<double>::min());
 }
 
@@ -299,9 +312,9 @@ void judge_orders(std::vector<Trained>& trained, std::size_t folds, bool best_al
         for (std::size_t k = 0; k < folds; ++k) {
             at(k, order).kept = kept;
             if (!kept)
-                at(k, order).dropped_because =
-                    best_alone ? fmt::format("{} clusters validate worse than {}", order + 1, best + 1)
-                               : fmt::format("order {} validates worse than order {}", order, best);
+                at(k, order).dropped_because = best_alone
+                                                   ? fmt::format("with {} clusters validation is better", best + 1)
+                                                   : fmt::format("order {} validates worse than order {}", order, best);
         }
     }
 }
@@ -331,11 +344,18 @@ Json outcome_json(const std::vector<Trained>& trained) {
 }
 
 Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive) {
-    Json json = {
-        {"form", options.form},       {"recipe", options.recipe},     {"score", options.score},
-        {"balance", options.balance}, {"bias", options.bias},         {"recalibrate", options.recalibrate},
-        {"starts", starts},           {"patience", patience},         {"most_iterations", options.most_iterations},
-        {"seed", options.seed},       {"rows", archive.errors.size()}};
+    Json json = {{"form", options.form},
+                 {"recipe", options.recipe},
+                 {"score", options.score},
+                 {"balance", options.balance},
+                 {"bias", options.bias},
+                 {"mean", options.mean},
+                 {"recalibrate", options.recalibrate},
+                 {"starts", starts},
+                 {"patience", patience},
+                 {"most_iterations", options.most_iterations},
+                 {"seed", options.seed},
+                 {"rows", archive.errors.size()}};
     if (options.recipe == "default") {
         json["folds"] = options.folds;
         json["folds_by"] = !archive.times.empty() ? "time" : !archive.groups.codes.empty() ? "group" : "row";
@@ -360,6 +380,37 @@ Json columns_json(const Archive& archive) {
     return json;
 }
 
+// A mean learned from the archive: errors of rows that it never saw, and what predicts new rows.
+struct LearnedMean {
+    std::vector<double> errors;
+    std::shared_ptr<const mean::Regression> regression;
+    Scaling target_scaling;
+};
+
+LearnedMean learn_mean(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+    const mean::RegressionKind kind = mean::regression_kind(options.mean);
+    const std::size_t rows = archive.observation.size();
+    LearnedMean learned;
+    learned.target_scaling = standardisation(archive.observation);
+    std::vector<double> x;
+    for (const auto& input : archive.inputs) {
+        const Scaling scaling = standardisation(input);
+        for (const double value : input) x.push_back(scaling(value));
+    }
+    std::vector<double> y;
+    for (const double value : archive.observation) y.push_back(learned.target_scaling(value));
+    // Networks differ from start to start, and their average is the better mean; a Gaussian process has one answer.
+    const std::size_t rounds = kind == mean::RegressionKind::network ? 3 : 1;
+    std::vector<mean::Folds> folds;
+    for (std::size_t r = 0; r < rounds; ++r) folds.push_back(make_folds(archive, options.folds, options.seed + r));
+    const mean::CrossFit fitted = mean::cross_fit(kind, {{x.data(), rows, archive.inputs.size()}, y, archive.weights},
+                                                  folds, options.seed, watcher);
+    learned.regression = fitted.regression;
+    for (std::size_t i = 0; i < rows; ++i)
+        learned.errors.push_back(learned.target_scaling.scale * (y[i] - fitted.held_out[i]));
+    return learned;
+}
+
 // Everything that the two recipes share, before and after the training.
 struct Fitting {
     const Archive& archive;
@@ -373,11 +424,16 @@ struct Fitting {
     std::vector<Trained> trained = {};
     std::size_t starts = 1;
     int patience = 0;
+    const LearnedMean* mean = nullptr;
     std::vector<Shape> shapes = {};  // of every part of the rows: what recalibrates it when it is held out
 
     void choose_patience(int otherwise) { patience = options.patience > 0 ? options.patience : otherwise; }
 
     void standardise() {
+        if (mean != nullptr) {
+            content->regression = mean->regression;
+            content->target_scaling = mean->target_scaling;
+        }
         for (const auto& input : archive.inputs) {
             content->input_scaling.push_back(standardisation(input));
             const auto [low, high] = std::minmax_element(input.begin(), input.end());
@@ -488,8 +544,10 @@ void held_out_sigma(const Fitting& f, const std::vector<sigma::Member>& members,
     });
 }
 
-FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+                         const LearnedMean* mean) {
     Fitting f{archive, options, watcher};
+    f.mean = mean;
     f.standardise();
     f.arranged = arrange(archive, *f.content, make_folds(archive, options.folds, options.seed), options.folds);
     require_weight_in_folds(f.arranged);
@@ -535,16 +593,19 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         f.content->members.insert(f.content->members.end(), own.begin(), own.end());
     }
     if (options.recalibrate != "none") {
-        // A row's own recalibration comes from the other folds, the model's from all.
-        for (std::size_t k = 0; k < options.folds; ++k)
-            f.shapes.push_back(f.shape_of(oof, [&](std::size_t part) { return part != k; }));
         f.content->shape = std::make_shared<Shape>(f.shape_of(oof, [](std::size_t) { return true; }));
+        // Judged by a map of some folds on the others. Not by taking turns: what a fold deviates by would come back in
+        // the maps of the others with the opposite sign, and all rows together would look calibrated whatever they are.
+        const std::size_t mapped = std::max<std::size_t>(1, 3 * options.folds / 5);
+        f.shapes.assign(options.folds, f.shape_of(oof, [&](std::size_t part) { return part < mapped; }));
+        std::fill_n(oof.begin(), f.arranged.starts[mapped], std::numeric_limits<double>::quiet_NaN());
     }
     return f.finish(oof, gain);
 }
 
 // One random division into training, validation and test rows; the best start by validation cost.
-FitResult paper_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+FitResult paper_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+                       const LearnedMean* mean) {
     const std::size_t rows = archive.errors.size();
     for (const double s : {options.training_share, options.validation_share})
         core::require(s > 0 && s < 1,
@@ -559,6 +620,7 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
     core::require(archive.times.empty() && archive.groups.codes.empty(),
                   "the paper's recipe divides rows at random; --group and --time go with --recipe default");
     Fitting f{archive, options, watcher};
+    f.mean = mean;
     f.standardise();
     std::vector<std::size_t> part(rows);
     for (std::size_t i = 0; i < rows; ++i) part[i] = i < training ? 0 : i < training + validation ? 1 : 2;
@@ -605,9 +667,19 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
 }  // namespace fitting
 
 FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
-    fitting::check(archive, options);
-    return options.recipe == "paper" ? fitting::paper_recipe(archive, options, watcher)
-                                     : fitting::default_recipe(archive, options, watcher);
+    const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {
+        fitting::check(rows, options);
+        return options.recipe == "paper" ? fitting::paper_recipe(rows, options, watcher, mean)
+                                         : fitting::default_recipe(rows, options, watcher, mean);
+    };
+    if (options.mean == "none") return run(archive, nullptr);
+    Archive with_errors = archive;
+    with_errors.errors = archive.observation;  // as many, for the checks
+    fitting::check(with_errors, options);
+    fitting::check_for_mean(archive, options);
+    const fitting::LearnedMean mean = fitting::learn_mean(with_errors, options, watcher);
+    with_errors.errors = mean.errors;
+    return run(with_errors, &mean);
 }
 
 }  // namespace accrue

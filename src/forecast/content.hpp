@@ -8,6 +8,7 @@
 #include "accrue/model.hpp"
 #include "accrue/version.hpp"
 #include "mean/bias.hpp"
+#include "mean/regression.hpp"
 #include "sigma/ensemble.hpp"
 
 namespace accrue {
@@ -27,6 +28,9 @@ struct Model::Content {
     Scaling prediction_scaling;
     double error_scale = 1;  // sigma's unit
     mean::Bias bias;         // in the errors' own unit
+    // The mean, where the archive had no prediction: of standardised inputs, in units of target_scaling.
+    std::shared_ptr<const mean::Regression> regression;
+    Scaling target_scaling;
     std::vector<sigma::Member> members;
     std::shared_ptr<const Shape> shape;  // null: Gaussian
     // For people and for reports: not needed to forecast.

@@ -45,6 +45,9 @@ bool Model::corrects_bias() const {
     return content_->bias.kind != mean::BiasKind::none;
 }
 
+bool Model::has_mean() const {
+    return content_->regression != nullptr;
+}
 std::shared_ptr<const Shape> Model::shape() const {
     return content_->shape;
 }
@@ -60,11 +63,13 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
     core::require(prediction.empty() || prediction.size() == rows, "there are {} predictions, but {} rows",
                   prediction.size(), rows);
 
+    core::require(prediction.empty() || !has_mean(), "the model has a mean of its own: it takes no prediction");
     Forecast result;
     result.shape = c.shape;
     result.sigma.resize(rows);
     result.off_support.resize(rows);
-    if (!prediction.empty()) result.mean.resize(rows);
+    const bool gives_mean = has_mean() || !prediction.empty();
+    if (gives_mean) result.mean.resize(rows);
     core::for_blocks(rows, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
         const std::size_t size = end - begin;
         std::vector<double> standardised((count + 1) * size);
@@ -82,6 +87,11 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
         }
         sigma::log_sigma(c.members, {standardised.data(), size, count}, 0, size, &result.sigma[begin]);
         for (std::size_t i = begin; i < end; ++i) result.sigma[i] = c.error_scale * core::vector_exp(result.sigma[i]);
+        if (c.regression) {
+            c.regression->predict({standardised.data(), size, count}, 0, size, &result.mean[begin]);
+            for (std::size_t i = begin; i < end; ++i)
+                result.mean[i] = c.target_scaling.centre + c.target_scaling.scale * result.mean[i];
+        }
         if (!prediction.empty()) {
             double* column = &standardised[count * size];
             for (std::size_t i = 0; i < size; ++i) column[i] = c.prediction_scaling(prediction[begin + i]);
@@ -95,7 +105,7 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
             if (!missing) continue;
             result.sigma[i] = kMissing;
             result.off_support[i] = 0;
-            if (!prediction.empty()) result.mean[i] = kMissing;
+            if (gives_mean) result.mean[i] = kMissing;
         }
     });
     return result;

@@ -45,6 +45,11 @@ Scaling scaling_of(const Json& json) {
     return scaling;
 }
 
+// What forecast() takes: a model with a mean of its own takes none.
+std::span<const double> prediction_of(const Model& model, std::span<const double> prediction) {
+    return model.has_mean() ? std::span<const double>{} : prediction;
+}
+
 // Points inside and around the range of the archive, made up: no row of it.
 Json test_vectors(const Model& model) {
     const Model::Content& c = model.content();
@@ -62,7 +67,7 @@ Json test_vectors(const Model& model) {
         prediction.push_back(c.prediction_scaling.centre + c.prediction_scaling.scale * random.normal());
     }
     std::vector<std::span<const double>> columns(inputs.begin(), inputs.end());
-    const Forecast forecast = model.forecast(columns, prediction);
+    const Forecast forecast = model.forecast(columns, prediction_of(model, prediction));
     Json list = Json::array();
     for (std::size_t row = 0; row < kTestVectors; ++row) {
         Json x = Json::array();
@@ -83,7 +88,7 @@ void check_test_vectors(const Model& model, const Json& list) {
         const auto prediction = vector.at("prediction").get<double>();
         std::vector<std::span<const double>> columns;
         for (const double& value : x) columns.emplace_back(&value, 1);
-        const Forecast own = model.forecast(columns, std::span(&prediction, 1));
+        const Forecast own = model.forecast(columns, prediction_of(model, std::span(&prediction, 1)));
         const auto sigma = vector.at("sigma").get<double>();
         const auto mean = vector.at("mean").get<double>();
         core::require(agree(own.sigma[0], sigma, sigma) &&
@@ -113,6 +118,8 @@ Json content_json(const Model& model) {
     if (!c.prediction_name.empty()) json["prediction"]["name"] = c.prediction_name;
     json["error_scale"] = c.error_scale;
     json["bias"] = {{"kind", mean::to_string(c.bias.kind)}, {"coefficients", c.bias.coefficients}};
+    json["mean"] = nullptr;
+    if (c.regression) json["mean"] = {{"target", scaling_json(c.target_scaling)}, {"regression", c.regression->json()}};
     Json members = Json::array();
     for (const sigma::Member& member : c.members)
         members.push_back({{"form", member.form->name()}, {"parameters", member.parameters}});
@@ -159,6 +166,11 @@ std::shared_ptr<const Model::Content> content_of(const Json& json) {
     core::require(c->bias.coefficients.size() == coefficients, "its bias correction has {} coefficients in place of {}",
                   c->bias.coefficients.size(), coefficients);
     core::require(c->error_scale > 0, "its error scale is not positive");
+    if (const Json& mean = json.at("mean"); !mean.is_null()) {
+        c->target_scaling = scaling_of(mean.at("target"));
+        c->regression = mean::regression_from_json(mean.at("regression"), c->input_names.size());
+        core::require(c->bias.kind == mean::BiasKind::none, "it has a mean and a bias correction");
+    }
     const std::vector<sigma::Range> ranges = standardised_ranges(*c);
     for (const Json& member : json.at("sigma").at("members")) {
         auto parameters = member.at("parameters").get<std::vector<double>>();

@@ -1,5 +1,7 @@
 #include "paper/methods.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -123,7 +125,7 @@ Figures constant(const Experiment& e) {
 Figures default_recipe(const Experiment& e, const std::string& score, const std::string& recalibrate) {
     Archive archive;
     archive.inputs = e.training.spans();
-    for (std::size_t k = 0; k < archive.inputs.size(); ++k) archive.input_names.push_back("x" + std::to_string(k + 1));
+    for (std::size_t k = 0; k < archive.inputs.size(); ++k) archive.input_names.push_back(fmt::format("x{}", k + 1));
     archive.errors = e.training_errors;
     FitOptions options;
     options.score = score;

@@ -26,7 +26,11 @@ constexpr const char* kPixelsPerInch = "192";  // twice the screen's, for print
 // A folder of its own that goes away with its content.
 class ScratchFolder {
 public:
-    ScratchFolder() : path_((fs::temp_directory_path() / "accrue-XXXXXX").string()) {
+    ScratchFolder() {
+        std::error_code failed;
+        const fs::path parent = fs::temp_directory_path(failed);
+        if (failed) throw MachineError(fmt::format("there is no folder for temporary files: {}", failed.message()));
+        path_ = (parent / "accrue-XXXXXX").string();
         if (mkdtemp(path_.data()) == nullptr)
             throw MachineError(fmt::format("no temporary folder {}: {}", path_, core::system_message(errno)));
     }
@@ -42,6 +46,29 @@ private:
     std::string path_;
 };
 
+report::Program program(const char* name, std::vector<std::string> arguments, const ScratchFolder& scratch) {
+    arguments.insert(arguments.begin(), name);
+    report::Program program;
+    program.command = std::move(arguments);
+    program.output = scratch / "output";
+    program.errors = scratch / "errors";
+    return program;
+}
+
+report::Program drawer(std::vector<std::string> arguments, const ScratchFolder& scratch) {
+    report::Program node = program("node", std::move(arguments), scratch);
+    node.purpose = "draws the figures";
+    node.hint = "install Node.js (Debian's package nodejs)";
+    return node;
+}
+
+report::Program converter(std::vector<std::string> arguments, const ScratchFolder& scratch) {
+    report::Program convert = program("rsvg-convert", std::move(arguments), scratch);
+    convert.purpose = "makes PNG pictures";
+    convert.hint = "install Debian's package librsvg2-bin";
+    return convert;
+}
+
 void write(const std::string& path, std::string_view text) {
     data::AtomicFile file(path);
     file.write(text);
@@ -54,6 +81,12 @@ std::string read(const std::string& path) {
 }
 
 }  // namespace
+
+void require_figure_programs() {
+    const ScratchFolder scratch;
+    for (const report::Program& program : {drawer({"--version"}, scratch), converter({"--version"}, scratch)})
+        report::run(program);
+}
 
 std::vector<std::string> write_figures(const nlohmann::ordered_json& data, const std::string& folder) {
     if (report::figures_program().empty())
@@ -70,25 +103,18 @@ std::vector<std::string> write_figures(const nlohmann::ordered_json& data, const
     fs::create_directory(drawn);
     write(scratch / "figures.cjs", report::figures_program());
     write(scratch / "data.json", data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    report::run({.command = {"node", scratch / "figures.cjs", drawn},
-                 .input = scratch / "data.json",
-                 .output = scratch / "names",
-                 .errors = scratch / "errors",
-                 .purpose = "draws the figures",
-                 .hint = "install Node.js (Debian's package nodejs)"});
+    report::Program draw = drawer({scratch / "figures.cjs", drawn}, scratch);
+    draw.input = scratch / "data.json";
+    report::run(draw);
     std::vector<std::string> pictures;
     for (const auto& entry : fs::directory_iterator(drawn)) pictures.push_back(entry.path().filename().string());
     std::sort(pictures.begin(), pictures.end());
     const std::vector<std::string> vector_pictures = pictures;
     for (const std::string& name : vector_pictures) {
         const std::string bitmap = fs::path(name).replace_extension("png").string();
-        report::run({.command = {"rsvg-convert", "--dpi-x", kPixelsPerInch, "--dpi-y", kPixelsPerInch, "--zoom", "2",
-                                 "--output", (fs::path(drawn) / bitmap).string(), (fs::path(drawn) / name).string()},
-                     .input = {},
-                     .output = scratch / "names",
-                     .errors = scratch / "errors",
-                     .purpose = "makes PNG pictures",
-                     .hint = "install Debian's package librsvg2-bin"});
+        report::run(converter({"--dpi-x", kPixelsPerInch, "--dpi-y", kPixelsPerInch, "--zoom", "2", "--output",
+                               (fs::path(drawn) / bitmap).string(), (fs::path(drawn) / name).string()},
+                              scratch));
         pictures.push_back(bitmap);
     }
     std::vector<std::string> written;

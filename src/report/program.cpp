@@ -65,7 +65,8 @@ void run(const Program& program) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        throw MachineError(fmt::format("{}, which {}, failed: {}", command[0], program.purpose,
+        throw MachineError(fmt::format("{}, which {}, failed{}{}", command[0], program.purpose,
+                                       last_line(program.errors).empty() ? " without a word" : ": ",
                                        data::printable(last_line(program.errors), 200)));
 }
 

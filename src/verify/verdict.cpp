@@ -15,6 +15,7 @@ namespace accrue {
 
 namespace {
 
+constexpr double kTooMuch = 10;     // beyond, a percentage is no help
 constexpr double kTooFewRows = 10;  // nearly every forecast would pass
 constexpr double kFewRows = 100;
 constexpr double kCalibrated = 2;    // times the floor
@@ -27,6 +28,10 @@ constexpr double kChance = 3;         // standard errors
 std::string percent(double share) {
     const double p = 100 * share;
     return p < 9.95 ? fmt::format("{:.1f}%", p) : fmt::format("{:.0f}%", p);
+}
+
+std::string times(double factor) {
+    return factor > 1 / kTooMuch && factor < kTooMuch ? fmt::format("{:.2f}", factor) : fmt::format("{:.2g}", factor);
 }
 
 // How far the mean of n numbers of standard deviation `sd` (about their own mean) is from zero by chance: kChance
@@ -59,12 +64,14 @@ Verdict verdict(const Verification& v) {
         signs.emplace_back("an error is too many sigmas large for a number");
     }
     if (overconfident) {
-        names.push_back(fmt::format("overconfident by about {:.0f}%", 100 * (v.sd_z - 1)));
-        signs.push_back(fmt::format("errors are {:.2f} times as large as sigma says", v.sd_z));
+        names.push_back(v.sd_z > kTooMuch ? std::string("overconfident by far")
+                                          : fmt::format("overconfident by about {:.0f}%", 100 * (v.sd_z - 1)));
+        signs.push_back(fmt::format("errors are {} times as large as sigma says", times(v.sd_z)));
     }
     if (underconfident) {
-        names.push_back(fmt::format("underconfident by about {:.0f}%", 100 * (1 / v.sd_z - 1)));
-        signs.push_back(fmt::format("errors are only {:.2f} times as large as sigma says", v.sd_z));
+        names.push_back(v.sd_z < 1 / kTooMuch ? std::string("underconfident by far")
+                                              : fmt::format("underconfident by about {:.0f}%", 100 * (1 / v.sd_z - 1)));
+        signs.push_back(fmt::format("errors are only {} times as large as sigma says", times(v.sd_z)));
     }
     if (biased) {
         names.emplace_back("biased");
@@ -98,7 +105,8 @@ Verdict verdict(const Verification& v) {
     if (v.crps_skill < -kLeastLoss)
         result.remarks.push_back(fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.",
                                              v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
-    if (v.sign_bound > std::max(v.calibration_floor, 0.5 * v.calibration_error))
+    // Half the rows below or above zero: off by two floors, or 3.3 standard errors, is not chance.
+    if (v.sign_bound > std::max(2 * v.calibration_floor, 0.5 * v.calibration_error))
         result.remarks.push_back(
             fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias, or "
                         "recalibrate (accrue fit --recalibrate isotonic); no sigma can mend it.",

@@ -193,7 +193,7 @@ TEST_F(BadInput, options_that_are_unknown_missing_or_exclude_each_other) {
     EXPECT_EQ(message({"evaluate", file, "--prediction", "mu", "--sigma", "s"}),
               "--prediction requires --observation" + help);
     EXPECT_EQ(message({"evaluate", file, "--observation", "y", "--sigma", "s"}),
-              "--observation requires --prediction" + help);
+              "--sigma lies around a prediction: give --prediction");
     EXPECT_EQ(message({"evaluate", file, "--sigma", "s"}),
               "--prediction with --observation, or --error is required" + help);
     EXPECT_EQ(message({"evaluate", file, "--error", "e"}), "--sigma or --model is required" + help);

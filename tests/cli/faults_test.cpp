@@ -140,7 +140,7 @@ TEST_F(Faults, options_that_make_no_sense) {
             with({"fit", file, "--inputs", "x", "--prediction", "mu", "--observation", "y", "-o", output}, more)));
     };
     EXPECT_EQ(writing("-", {"--json"}), "-o - and --json both write to standard output: give the model a file");
-    EXPECT_EQ(writing(file), "a.csv is an archive to read: write the model to another file");
+    EXPECT_EQ(writing(file), "a.csv is a file to read: write the model to another one");
     EXPECT_EQ(writing(folder_.path("no/m.json")), "cannot write no/m.json: there is no folder 'no'");
     EXPECT_EQ(writing("/dev/null", {"--starts", "-1"}), "--starts: '-1' is not a count" + help);
     EXPECT_EQ(writing("/dev/null", {"--starts", "1000000000"}),

@@ -118,7 +118,7 @@ TEST_F(Output, a_command_is_needed) {
     EXPECT_EQ(refusal(accrue({})), "A subcommand is required" + help);
     EXPECT_EQ(refusal(accrue({"evalute", "f.csv"})),
               "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, "
-              "report, show");
+              "report, reproduce, show");
     EXPECT_EQ(refusal(accrue({"-q"})), "A subcommand is required" + help);
 }
 

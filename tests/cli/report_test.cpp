@@ -193,7 +193,7 @@ TEST_F(Report, without_the_programs_that_draw_says_what_to_install) {
                               "--figures", folder_.path("figures")},
                              options);
     EXPECT_EQ(refusal(run, 1), "node is missing, which draws the figures: install Node.js (Debian's package nodejs)");
-    EXPECT_TRUE(std::filesystem::is_empty(folder_.path("figures")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("figures")));
 }
 
 TEST_F(Report, refuses_what_it_cannot_draw) {
@@ -203,7 +203,15 @@ TEST_F(Report, refuses_what_it_cannot_draw) {
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w"})),
               "-o FILE or --figures FOLDER is required" + help);
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w", "-o", file})),
-              "a.csv is an archive to read: write the report to another file");
+              "a.csv is a file to read: write the report to another one");
+    const std::string model = fitted();
+    EXPECT_EQ(
+        refusal(accrue({"report", file, "--prediction", "mu", "--observation", "y", "--model", model, "-o", model})),
+        "m.json is a file to read: write the report to another one");
+    EXPECT_EQ(refusal(accrue(fit_arguments(file, {"--report", model}))),
+              "-o and --report name the same file, m.json: give them one each");
+    EXPECT_EQ(refusal(accrue({"predict", model, file, "-o", model})),
+              "m.json is a file to read: write the result to another one");
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w", "-o", folder_.path("no/r.html")})),
               "cannot write no/r.html: there is no folder 'no'");
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "e", "-o", page()})).substr(0, 16),

@@ -10,7 +10,7 @@ import { Plot } from "./plot";
 import { comparisonTable, coverageOf, levelText, scoreTable, shortTable } from "./scores";
 
 const kinds: Record<string, string> = {
-  "out of fold": "Figures are out of fold: every row was scored by networks that never trained on it.",
+  "out of fold": "Figures are out of fold: every row was scored by a sigma that was learned without it.",
   "test rows": "Figures are of test rows, which took no part in the fit.",
 };
 

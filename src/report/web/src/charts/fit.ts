@@ -50,6 +50,6 @@ function chart(report: Report, entry: Entry, starts: Start[], step: number): Cha
 
 export const fits = (report: Report): Chart[] =>
   report.entries.flatMap((entry) => {
-    const starts = entry.forecast.fit?.starts.filter((start) => start.validation_curve.length || start.training_curve.length) ?? [];
+    const starts = entry.forecast.fit?.starts.filter((start) => start.validation_curve.length > 1 || start.training_curve.length > 1) ?? [];
     return starts.length ? [chart(report, entry, starts, entry.forecast.fit!.iteration_step)] : [];
   });

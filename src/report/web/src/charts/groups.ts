@@ -20,7 +20,7 @@ function chosen(report: Report): { names: string[]; note?: string } {
   if (names.length <= most) return { names };
   return {
     names: names.sort((a, b) => worst.get(b)! - worst.get(a)!).slice(0, most),
-    note: `Of ${format.integer(names.length)} groups the ${most} are drawn whose calibration error is the largest multiple of its floor, the worst first. The saved data have them all.`,
+    note: `Of ${format.integer(names.length)} groups the ${most} are drawn whose calibration error is the largest multiple of its floor, the worst first.`,
   };
 }
 

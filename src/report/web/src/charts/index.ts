@@ -43,6 +43,6 @@ export function sectionsOf(report: Report): Section[] {
     },
     { id: "groups", title: "Groups", lead: `Does it hold for every ${column}, or only on average?`, charts: groups(report), paired: true },
     { id: "spread", title: "Spread and skill", lead: "Does a larger sigma mean a larger error?", charts: some([spreadSkill(report)]) },
-    { id: "fit", title: "The fit", lead: "How the networks, polynomials or constants were trained.", charts: fits(report) },
+    { id: "fit", title: "The fit", lead: "How it was trained, fold by fold.", charts: fits(report) },
   ].filter((section) => section.charts.length > 0);
 }
