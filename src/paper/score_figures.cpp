@@ -118,7 +118,7 @@ Section figure1(Store&, const Request&) {
     const double nlpd_ratio = excess(nlpd_of, 1, 0.25) / excess(nlpd_of, 1, 4);
     const double crps_ratio = excess(crps_of, best_crps, 0.25) / excess(crps_of, best_crps, 4);
     section.we_find(
-        fmt::format("Agreed. A sigma four times too small costs {:.1f} times as much as one four times too large in "
+        fmt::format("A sigma four times too small costs {:.1f} times as much as one four times too large in "
                     "NLPD, and {:.2f} "
                     "times in CRPS. The minima lie at sigma = |e| and at sigma = |e|/sqrt(log 2).",
                     nlpd_ratio, crps_ratio));
@@ -193,7 +193,7 @@ Section figure2(Store& store, const Request&) {
     }
     section.charts = {two, family};
     section.we_find(
-        fmt::format("Agreed. Without the constant log(2 pi)/2, which the paper leaves out, the true sigma has NLPD "
+        fmt::format("Without the constant log(2 pi)/2, which the paper leaves out, the true sigma has NLPD "
                     "{:.3f} (expected "
                     "0.455) and a calibration error of {:.1f}% (floor {:.1f}%); the other sigma has the same NLPD, "
                     "{:.3f}, and {:.1f}%. "
