@@ -1,10 +1,11 @@
 # Short commands for people and CI; the work is done by scripts/ and CMake (CMakePresets.json).
 PREFIX ?= /usr/local
+DATA ?= ../shared/data/uci
 
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test bench install format tidy clean help
+.PHONY: build demo test bench reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -27,6 +28,9 @@ bench:  ## run the benchmarks and print their figures
 	cmake --build --preset release
 	@scripts/bench
 
+reproduce: build  ## compute the paper's figures and Table 1 again (DATA=folder of the UCI sets; RUNS=3 for a short one)
+	build/bin/accrue reproduce all $(if $(RUNS),--runs $(RUNS)) --data $(DATA) -o reproduce
+
 install: build  ## install headers, library, command and CMake package under PREFIX
 	cmake --install build --prefix $(PREFIX)
 
@@ -40,7 +44,7 @@ tidy:  ## clang-tidy over the library and the command
 	cmake --build --preset tidy
 
 clean:  ## remove what the presets and the demo made
-	cmake -E rm -rf build build-dev build-asan build-tidy demo
+	cmake -E rm -rf build build-dev build-asan build-tidy demo reproduce
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16

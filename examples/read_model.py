@@ -20,6 +20,11 @@ def log_sigma(member, x, model):
         u = max(-1.0, min(1.0, (x[0] - (low + high) / 2) / ((high - low) / 2))) if high > low else 0.0
         value = sum(c * math.cos(order * math.acos(u)) for order, c in enumerate(p))
         return math.log(max(value, math.exp(-14)))
+    if member["form"] == "clusters":  # the centres' coordinates, then log sigma of each
+        count = len(p) // (len(x) + 1)
+        centres = [p[c * len(x) : (c + 1) * len(x)] for c in range(count)]
+        nearest = min(range(count), key=lambda c: sum((a - b) ** 2 for a, b in zip(centres[c], x)))
+        return p[count * len(x) + nearest]
     take = iter(p)  # a network: weights of 50 units, their biases; 10 units, their biases; output weights, output bias
     layers = []
     for units, inputs in ((50, len(x)), (10, 50), (1, 10)):
@@ -31,11 +36,33 @@ def log_sigma(member, x, model):
     return x[0]
 
 
+def regression(r, x):
+    """The mean that was learned where the archive had no prediction, in units of the target's scale."""
+    if r["kind"] == "ensemble":
+        return sum(regression(member, x) for member in r["members"]) / len(r["members"])
+    if r["kind"] == "gp":
+        lengths = [math.exp(log) for log in r["log_lengths"]] * (len(x) if len(r["log_lengths"]) == 1 else 1)
+        signal2 = math.exp(2 * r["log_signal"])
+        terms = []
+        for i, alpha in enumerate(r["alpha"]):
+            distance2 = sum(((v - column[i]) / length) ** 2 for v, column, length in zip(x, r["points"], lengths))
+            terms.append(alpha * signal2 * math.exp(-distance2 / 2))
+        return math.fsum(terms)
+    p, width = r["parameters"], len(x) + 1  # a network of 50 tanh units: each unit's weights and bias, then the output's
+    units = [p[u * width : (u + 1) * width] for u in range(50)]
+    output = p[50 * width :]
+    hidden = [math.tanh(sum(w * v for w, v in zip(unit, x)) + unit[-1]) for unit in units]
+    return sum(w * h for w, h in zip(output, hidden)) + output[-1]
+
+
 def forecast(model, inputs, prediction):
     """Mean and sigma of one row."""
     x = [(value - i["centre"]) / i["scale"] for value, i in zip(inputs, model["inputs"])]
     logs = [max(-14.0, min(8.0, log_sigma(member, x, model))) for member in model["sigma"]["members"]]
     sigma = model["error_scale"] * math.exp(sum(logs) / len(logs))
+    if model["mean"]:
+        target = model["mean"]["target"]
+        return target["centre"] + target["scale"] * regression(model["mean"]["regression"], x), sigma
     mu = model["prediction"]
     regressors = [1.0] + x + ([(prediction - mu["centre"]) / mu["scale"]] if mu else [])
     correction = sum(c * r for c, r in zip(model["bias"]["coefficients"], regressors))

@@ -36,7 +36,6 @@ public:
         const auto now = std::chrono::steady_clock::now();
         constexpr std::chrono::seconds kBetweenLines{10};
         if (quiet_ || (!live_ && written_ && done < all && now - last_ < kBetweenLines)) return true;
-        // Runs that were kept from before took no time: they would make the rest look short.
         const double seconds = std::chrono::duration<double>(now - begin_).count();
         const double left = seconds / static_cast<double>(done) * static_cast<double>(all - done);
         const std::string text = fmt::format("{}: {} of {} runs, about {:.0f} {} left", item, done, all,

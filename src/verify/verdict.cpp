@@ -106,7 +106,7 @@ Verdict verdict(const Verification& v) {
         result.remarks.push_back(fmt::format("One constant sigma of {:.4g} would do better: its CRPS is {} lower.",
                                              v.constant_sigma, percent(1 - 1 / (1 - v.crps_skill))));
     // Half the rows below or above zero: off by two floors, or 3.3 standard errors, is not chance.
-    if (v.sign_bound > std::max(2 * v.calibration_floor, 0.5 * v.calibration_error))
+    if (!calibrated && !nearly && v.sign_bound > std::max(2 * v.calibration_floor, 0.5 * v.calibration_error))
         result.remarks.push_back(
             fmt::format("The sign of the errors alone sets the calibration error to at least {}: correct the bias, or "
                         "recalibrate (accrue fit --recalibrate isotonic); no sigma can mend it.",

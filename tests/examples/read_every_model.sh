@@ -10,7 +10,7 @@ cd "$scratch"
 "$accrue" generate G --rows 60 -o G.csv
 "$accrue" generate 5D --rows 60 -o 5D.csv
 awk -F, -v OFS=, 'NR == 1 { print "x", "e"; next } { print $1, $4 - $2 }' G.csv > errors.csv
-for form in network polynomial constant; do
+for form in network polynomial clusters constant; do
   for bias in none constant linear; do
     "$accrue" fit G.csv --inputs x --prediction f --observation y --form $form --bias $bias --quiet -o model.json >/dev/null
     "$python" "$read_model" model.json
@@ -18,6 +18,10 @@ for form in network polynomial constant; do
 done
 "$accrue" fit 5D.csv --prediction f --observation y --bias linear --quiet -o model.json >/dev/null
 "$python" "$read_model" model.json
+for mean in gp network; do
+  "$accrue" fit 5D.csv --inputs x1,x2,x3,x4,x5 --observation y --mean $mean --quiet -o model.json >/dev/null
+  "$python" "$read_model" model.json
+done
 "$accrue" fit errors.csv --error e --bias linear --quiet -o model.json >/dev/null
 "$python" "$read_model" model.json
 
