@@ -86,6 +86,8 @@ void add_reproduce(CLI::App& app) {
                      "Independent runs of figures 4 to 6 and table1; 0: as many as the paper (100, and 50 or 10)")
         ->check(is_count())
         ->type_name("COUNT");
+    add_list(*command, "--sets", options->reproduce.sets, "Sets of table1: boston, concrete, ...; left out: all")
+        ->type_name("NAME,...");
     command->add_option("--data", options->reproduce.data, "Folder of the UCI data sets, for table1")
         ->type_name("FOLDER");
     command->add_option("--seed", options->reproduce.seed, "Same seed, same numbers")

@@ -11,6 +11,7 @@ namespace accrue {
 struct ReproduceOptions {
     std::vector<std::string> items;  // of reproducible_items()
     std::size_t runs = 0;            // 0: as many as the paper had
+    std::vector<std::string> sets;   // of table1, by id (boston, ...); empty: all
     std::string data;                // folder of the UCI sets, for table1
     std::string folder;              // to write to; holds the finished runs, from which an interrupted call goes on
     std::uint64_t seed = 1;

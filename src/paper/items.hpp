@@ -7,8 +7,9 @@
 namespace accrue::paper {
 
 struct Request {
-    std::size_t runs = 0;  // 0: the paper's number
-    std::string data;      // folder of the UCI sets
+    std::size_t runs = 0;                // 0: the paper's number
+    std::string data;                    // folder of the UCI sets
+    std::vector<std::string> sets = {};  // of them; empty: all
 
     std::size_t runs_or(std::size_t papers) const { return runs > 0 ? runs : papers; }
 };

@@ -47,7 +47,7 @@ std::vector<std::string> reproducible_items() {
 
 std::vector<std::string> reproduce(const ReproduceOptions& options, const ReproduceWatcher& watcher,
                                    std::string& missing) {
-    const paper::Request request{options.runs, options.data};
+    const paper::Request request{options.runs, options.data, options.sets};
     paper::Store store(options.folder, options.seed, watcher);
     for (const std::string& name : options.items) store.expect(item_named(name).runs(request));
     std::error_code failed;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/error.hpp"
 #include "core/random.hpp"
 #include "mean/cross_fit.hpp"
 #include "paper/items.hpp"
@@ -90,6 +91,21 @@ double median(std::vector<double> values) {
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+// Those that were asked for.
+std::vector<UciSet> chosen_sets(const Request& request) {
+    if (request.sets.empty()) return uci_sets();
+    std::vector<UciSet> chosen;
+    std::vector<std::string> known;
+    for (const UciSet& set : uci_sets()) {
+        known.emplace_back(set.id);
+        if (std::count(request.sets.begin(), request.sets.end(), set.id) > 0) chosen.push_back(set);
+    }
+    for (const std::string& name : request.sets)
+        core::require(std::count(known.begin(), known.end(), name) > 0, "there is no set '{}'; known are {}", name,
+                      fmt::join(known, ", "));
+    return chosen;
+}
+
 std::size_t runs_of(const UciSet& set, const Request& request) {
     return request.runs > 0 ? std::min(request.runs, set.papers_runs) : set.papers_runs;
 }
@@ -111,14 +127,15 @@ std::string shown(double value, const char* score) {
 
 std::size_t table1_runs(const Request& request) {
     std::size_t runs = 0;
-    for (const UciSet& set : uci_sets()) runs += runs_of(set, request);
+    for (const UciSet& set : chosen_sets(request)) runs += runs_of(set, request);
     return runs;
 }
 
 Section table1(Store& store, const Request& request) {
     // All of them first: a missing file is known before hours of work.
     std::vector<ExperimentRows> data;
-    for (const UciSet& set : uci_sets()) data.push_back(read_uci(set, request.data));
+    const std::vector<UciSet> sets = chosen_sets(request);
+    for (const UciSet& set : sets) data.push_back(read_uci(set, request.data));
 
     Section section;
     section.id = "table1";
@@ -161,7 +178,7 @@ Section table1(Store& store, const Request& request) {
         }
 
     for (std::size_t s = 0; s < data.size(); ++s) {
-        const UciSet& set = uci_sets()[s];
+        const UciSet& set = sets[s];
         const std::size_t count = runs_of(set, request);
         std::vector<Json> runs;
         for (std::size_t r = 1; r <= count; ++r)
