@@ -76,7 +76,7 @@ def name_of(values: Any, otherwise: str) -> str:
 
 
 class Table:
-    """Named columns: a mapping, a data frame, or a 2-d array, whose columns are x1, x2, ...
+    """Named columns: a mapping, a data frame, an xarray Dataset, or a 2-d array, whose columns are x1, x2, ...
 
     `named` tells whether the names came from the user.
     """
@@ -85,6 +85,9 @@ class Table:
         self.named = True
         if isinstance(values, Table):
             self._source, self.names, self.named = values._source, values.names, values.named
+        elif hasattr(values, "to_dataframe") and hasattr(values, "data_vars"):  # xarray: one row for every point of the grid
+            self._source = dict(values.to_dataframe().reset_index())
+            self.names = [str(name) for name in self._source]
         elif isinstance(values, Mapping):
             self._source, self.names = values, [str(name) for name in values]
         elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
