@@ -39,6 +39,19 @@ def test_the_model_file_is_that_of_the_command_byte_for_byte(archive, csv, tmp_p
     assert (tmp_path / "python.json").read_bytes() == (tmp_path / "command.json").read_bytes()
 
 
+@pytest.mark.skipif("ACCRUE_CPP_EXAMPLE" not in os.environ, reason="ctest names the program of examples/")
+def test_a_program_in_cpp_learns_the_same_sigma_bit_for_bit(archive, tmp_path):
+    path = tmp_path / "cpp.json"
+    subprocess.run([os.environ["ACCRUE_CPP_EXAMPLE"], path], check=True, capture_output=True)
+    cpp = accrue.Model.load(path)
+    # It gives errors and predictions, without names for the observations.
+    model = accrue.fit({"x": archive["x"]}, prediction=archive["f"], error=archive["y"] - archive["f"], progress=False)
+    np.testing.assert_array_equal(cpp.predict({"x": archive["x"]}).sigma, model.predict({"x": archive["x"]}).sigma)
+    # JSON numbers are the shortest that round-trip: equal here means equal bits.
+    for entry in ("sigma", "test_vectors", "error_scale"):
+        assert cpp.content[entry] == model.content[entry]
+
+
 def test_sigma_and_quantiles_are_those_of_the_command_bit_for_bit(archive, csv, tmp_path, model):
     model.save(tmp_path / "model.json")
     command("predict", tmp_path / "model.json", csv, "--quantiles", "0.1,0.9", "--interval", "0.5", "-o", tmp_path / "out.csv")
