@@ -23,7 +23,7 @@ from scikit_build_core.build import build_sdist
 build_sdist(sys.argv[1])" "$scratch/sdist") >/dev/null
 tar -xf sdist/accrue-*.tar.gz -C sdist
 PATH="$scratch/tools/bin:$PATH" tools/bin/python "${pip[@]}" wheel --no-deps --no-build-isolation -w dist sdist/accrue-*/ \
-  -Ccmake.define.ACCRUE_PREFIX="$scratch/prefix" -Ccmake.define.ACCRUE_WERROR="${WERROR:-OFF}"
+  --config-settings=cmake.define.ACCRUE_PREFIX="$scratch/prefix" --config-settings=cmake.define.ACCRUE_WERROR="${WERROR:-OFF}"
 
 "$python" -m venv venv
 wheel=$(echo "$scratch"/dist/accrue-*.whl)
