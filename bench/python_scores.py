@@ -53,7 +53,9 @@ calls = 20_000
 overhead = min(timeit.repeat(lambda: accrue.scores.crps(one_error, one_sigma), number=calls, repeat=9)) / calls
 
 for name, seconds in best.items():
-    print(f"{name:>14}: {seconds * 1e3:8.2f} ms for {arguments.rows} rows, {seconds / best['accrue']:5.1f} times accrue")
+    print(
+        f"{name:>14}: {seconds * 1e3:8.2f} ms for {arguments.rows} rows, {seconds / best['accrue']:5.1f} times accrue"
+    )
 print(f"  call on 1 row: {overhead * 1e6:.2f} microseconds")
 ratio = min(best["properscoring"], best["scoringrules"]) / best["accrue"]
 if arguments.out:

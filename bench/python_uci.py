@@ -89,7 +89,15 @@ def table(results, with_ngboost):
             allowed = max(1.6 * floor, middle["sign_bound_percent"] + floor)
         good = error <= allowed and 0.9 <= middle["sd_z"] <= 1.2
         calibrated += good
-        cells = [title, str(len(rows)), f"{error:.2f}%", f"{floor:.2f}%", f"{allowed:.2f}%", f"{middle['sd_z']:.3f}", "yes" if good else "no"]
+        cells = [
+            title,
+            str(len(rows)),
+            f"{error:.2f}%",
+            f"{floor:.2f}%",
+            f"{allowed:.2f}%",
+            f"{middle['sd_z']:.3f}",
+            "yes" if good else "no",
+        ]
         if with_ngboost:
             fine = middle["crps_ours"] <= middle["crps_ngboost"]
             better += fine
@@ -126,7 +134,10 @@ def main():
                     file.write(json.dumps(results[-1]) + "\n")
     calibrated, better = table(results, with_ngboost)
     sets = len({row["set"] for row in results})
-    print(f"\ncalibrated: {calibrated} of {sets}" + (f"; our sigma no worse: {better} of {sets}, 6 of 8 are asked for" if with_ngboost else ""))
+    print(
+        f"\ncalibrated: {calibrated} of {sets}"
+        + (f"; our sigma no worse: {better} of {sets}, 6 of 8 are asked for" if with_ngboost else "")
+    )
     sys.exit(0 if calibrated == sets and (not with_ngboost or better >= 0.75 * sets) else 1)
 
 

@@ -83,13 +83,16 @@ class Table:
 
     def __init__(self, values: Any):
         self.named = True
-        if isinstance(values, Table):
-            self._source, self.names, self.named = values._source, values.names, values.named
-        elif hasattr(values, "to_dataframe") and hasattr(values, "data_vars"):  # xarray: one row for every point of the grid
+        self.names: list[str]
+        self._source: Mapping[str, Any]
+        if hasattr(values, "to_dataframe") and hasattr(
+            values, "data_vars"
+        ):  # xarray: one row for every point of the grid
             self._source = dict(values.to_dataframe().reset_index())
             self.names = [str(name) for name in self._source]
         elif isinstance(values, Mapping):
-            self._source, self.names = values, [str(name) for name in values]
+            self._source = {str(name): column for name, column in values.items()}
+            self.names = list(self._source)
         elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
             names = list(values.columns)
             self.names = [str(name) for name in names]
@@ -149,4 +152,3 @@ def times(values: Any) -> tuple[Array, bool]:
             raise ValueError("a time is missing")
         return array.astype("datetime64[us]").astype(np.int64) / 1e6, True
     return column(array, "times"), False
-

@@ -82,8 +82,8 @@ class Forecast:
 
     def sample(self, n: int = 1, seed: int = 1) -> Array:
         """`n` draws for every row, an array of (rows, n); the same seed gives the same numbers."""
-        z = _core.standard_sample(self._shape, len(self) * n, seed).reshape(len(self), n)
-        return self._centre()[:, np.newaxis] + self.sigma[:, np.newaxis] * z
+        z: Any = _core.standard_sample(self._shape, len(self) * n, seed)
+        return self._centre()[:, np.newaxis] + self.sigma[:, np.newaxis] * z.reshape(len(self), n)
 
     def _scaled(self, factors: Any) -> Array:
         mean, sigma = self._centre(), self.sigma

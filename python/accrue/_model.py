@@ -113,7 +113,13 @@ def fit(
     fit_options = _fit_options(options)
     table = Table(inputs)
     roles = _Roles(
-        table, prediction=prediction, observation=observation, error=error, weight=sample_weight, group=groups, time=times
+        table,
+        prediction=prediction,
+        observation=observation,
+        error=error,
+        weight=sample_weight,
+        group=groups,
+        time=times,
     )
     roles.add_errors()
     if columns is not None:
@@ -250,9 +256,7 @@ class Model:
         if table.named:
             missing = [name for name in names if name not in table]
             if missing:
-                raise ValueError(
-                    f"the model's input '{missing[0]}' is not among the columns: {', '.join(table.names)}"
-                )
+                raise ValueError(f"the model's input '{missing[0]}' is not among the columns: {', '.join(table.names)}")
             return [table.column(name, rows) for name in names]
         if len(table.names) != len(names):
             raise ValueError(f"the model has {len(names)} inputs, but there are {len(table.names)} columns")
@@ -354,7 +358,15 @@ class Model:
             result is then {"forecasts": [...]}.
         """
         _, _, forecasts = self._score(
-            inputs, prediction, levels, compare, name, observation=observation, error=error, group=groups, weight=sample_weight
+            inputs,
+            prediction,
+            levels,
+            compare,
+            name,
+            observation=observation,
+            error=error,
+            group=groups,
+            weight=sample_weight,
         )
         return json.loads(_core.scores_json([forecast[0] for forecast in forecasts]))
 
@@ -391,9 +403,8 @@ class Model:
             time=times,
         )
         rows = len(forecasts[0][1])
-        what = (
-            roles.names.get("error")
-            or " - ".join(roles.names[role] for role in ("observation", "prediction") if role in roles.names)
+        what = roles.names.get("error") or " - ".join(
+            roles.names[role] for role in ("observation", "prediction") if role in roles.names
         )
         data = _core.report_data(
             title or (f"Forecast report: {name}" if len(forecasts) == 1 else f"{len(forecasts)} forecasts compared"),

@@ -41,7 +41,9 @@ def predict(model: Model, dataset: Any, prediction: Any = None, quantiles: Seque
         forecast = model._forecast(flat, mu, None)
         # Missing rows are not known to lie inside.
         off_support = np.where(np.isnan(forecast.sigma), np.nan, forecast.off_support)
-        figures = [forecast.mean, forecast.sigma, off_support] if has_mean else [forecast.sigma, off_support]
+        figures: list[Any] = [forecast.sigma, off_support]
+        if has_mean:
+            figures.insert(0, forecast.mean)
         return tuple(figure.reshape(columns[0].shape) for figure in figures)
 
     count = 3 if has_mean else 2

@@ -88,7 +88,7 @@ def accuracy_reliability(
     >>> round(accuracy_reliability([0.5, -1.0, 0.2], 1.0).crps, 6)
     0.394482
     """
-    result = _core.accuracy_reliability(error, sigma, beta, weights, gradient)
+    result: Any = _core.accuracy_reliability(error, sigma, beta, weights, gradient)
     score = result[0] if gradient else result
     named = AccuracyReliability(score.value, score.crps, score.rs)
     return (named, result[1]) if gradient else named

@@ -91,8 +91,8 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
     saw the row. Predictions come from one that saw them all.
 
     estimator: any scikit-learn regressor; LinearRegression when left out.
-    cv: number of folds, or a splitter of scikit-learn, for the cross-fit. With `groups` given to fit(), folds of rows or an integer do
-        not split groups.
+    cv: number of folds, or a splitter of scikit-learn, for the cross-fit. A number of folds never splits the `groups` given
+        to fit().
     form, score_to_fit, bias, recalibrate, folds, seed: of the fit of sigma, as for `accrue.fit`.
 
     Attributes: `estimator_`, fitted on all rows; `model_`, the accrue.Model of sigma, with the verification of held-out rows;
@@ -180,8 +180,8 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
 class SigmaRegressor(_Calibrated):
     """Error bars for predictions that are there already: one column of X holds them.
 
-    prediction: name or position of that column; the last when left out. Sigma depends on the other columns, or on the prediction when it
-        is the only one.
+    prediction: name or position of that column; the last when left out. Sigma depends on the other columns, or on the prediction
+        when it is the only one.
     form, score_to_fit, bias, recalibrate, folds, seed: of the fit of sigma, as for `accrue.fit`.
 
     `predict` gives back the prediction, after the bias correction if one was asked for.

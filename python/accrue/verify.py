@@ -42,7 +42,8 @@ def pit(error: Any, sigma: Any) -> Array:
     array([0.5])
     """
     e, s = broadcast(error, sigma)
-    return _core.pit(e, s).reshape(e.shape)
+    values: Any = _core.pit(e.ravel(), s.ravel())
+    return values.reshape(e.shape)
 
 
 def kolmogorov_cdf(n: float, distance: float) -> float:

@@ -31,8 +31,12 @@ for one in scores["forecasts"]:
     print(f"{one['name']:>16}: CRPS {one['crps']:.4f}, calibration error {one['calibration_error_percent']:.1f}%")
 
 # %% The same in pictures, on one page, with intervals of the differences.
-data = full.report(folder / "report.html", late, observation="observation", groups="start_time", name="full", compare=compare)
+data = full.report(
+    folder / "report.html", late, observation="observation", groups="start_time", name="full", compare=compare
+)
 for difference in data["comparison"]:
     crps = difference["crps"]
-    print(f"{difference['second']} - {difference['first']}: {crps['difference']:+.4f} ({crps['low']:+.4f} to {crps['high']:+.4f})")
+    print(
+        f"{difference['second']} - {difference['first']}: {crps['difference']:+.4f} ({crps['low']:+.4f} to {crps['high']:+.4f})"
+    )
 print("page written:", (folder / "report.html").stat().st_size > 100_000)

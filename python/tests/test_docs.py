@@ -10,7 +10,10 @@ SOURCE = pathlib.Path(os.environ.get("ACCRUE_SOURCE", pathlib.Path(__file__).par
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("name", ["accrue", *(f"accrue.{m}" for m in ("_arrays", "_forecast", "_model", "plot", "scores", "sklearn", "verify"))])
+MODULES = ["", "._arrays", "._forecast", "._model", ".plot", ".scores", ".sklearn", ".verify"]
+
+
+@pytest.mark.parametrize("name", ["accrue" + module for module in MODULES])
 def test_examples_of_docstrings_are_right(name):
     pytest.importorskip("matplotlib").use("Agg")
     result = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)

@@ -30,7 +30,9 @@ def csv(archive, tmp_path_factory):
 ROLES = ("--inputs", "x", "--prediction", "f", "--observation", "y")
 
 
-@pytest.mark.parametrize("options", [{}, {"bias": "linear", "recalibrate": "isotonic"}, {"form": "clusters", "seed": 3}])
+@pytest.mark.parametrize(
+    "options", [{}, {"bias": "linear", "recalibrate": "isotonic"}, {"form": "clusters", "seed": 3}]
+)
 def test_the_model_file_is_that_of_the_command_byte_for_byte(archive, csv, tmp_path, options):
     model = accrue.fit(archive, columns=["x"], prediction="f", observation="y", progress=False, **options)
     model.save(tmp_path / "python.json")
@@ -54,7 +56,17 @@ def test_a_program_in_cpp_learns_the_same_sigma_bit_for_bit(archive, tmp_path):
 
 def test_sigma_and_quantiles_are_those_of_the_command_bit_for_bit(archive, csv, tmp_path, model):
     model.save(tmp_path / "model.json")
-    command("predict", tmp_path / "model.json", csv, "--quantiles", "0.1,0.9", "--interval", "0.5", "-o", tmp_path / "out.csv")
+    command(
+        "predict",
+        tmp_path / "model.json",
+        csv,
+        "--quantiles",
+        "0.1,0.9",
+        "--interval",
+        "0.5",
+        "-o",
+        tmp_path / "out.csv",
+    )
     out = np.genfromtxt(tmp_path / "out.csv", delimiter=",", names=True, deletechars="")
     forecast = model.predict(archive)
     np.testing.assert_array_equal(out["sigma"], forecast.sigma)
@@ -132,7 +144,9 @@ def test_a_model_survives_file_and_pickle(tmp_path, archive, model):
 
 def test_a_recalibrated_forecast_is_consistent_and_survives_pickle(archive):
     skewed = archive["f"] + np.random.default_rng(4).exponential(1, 1000)
-    model = accrue.fit({"x": archive["x"]}, prediction=archive["f"], observation=skewed, recalibrate="isotonic", progress=False)
+    model = accrue.fit(
+        {"x": archive["x"]}, prediction=archive["f"], observation=skewed, recalibrate="isotonic", progress=False
+    )
     forecast = model.predict({"x": archive["x"]}, prediction=archive["f"])
     assert not forecast.is_gaussian
     for one in (forecast, pickle.loads(pickle.dumps(forecast))):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+import accrue
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-
-import accrue
-from accrue import plot
+plot = accrue.plot
 
 
 @pytest.fixture
@@ -37,7 +37,9 @@ def test_the_pits_of_a_recalibrated_forecast_are_its_own(archive):
     model = accrue.fit({"x": archive["x"]}, recalibrate="isotonic", **common)
     forecast = model.predict({"x": archive["x"]}, prediction=archive["f"])
     bars = plot._histogram(forecast, skewed)
-    assert np.ptp(bars["share"]) < np.ptp(plot._histogram(accrue.Forecast(forecast.mean, forecast.sigma), skewed)["share"])
+    assert np.ptp(bars["share"]) < np.ptp(
+        plot._histogram(accrue.Forecast(forecast.mean, forecast.sigma), skewed)["share"]
+    )
 
 
 def test_missing_rows_are_left_out(forecast, archive):

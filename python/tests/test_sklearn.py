@@ -36,7 +36,9 @@ def frame():
 
 @pytest.fixture(scope="module")
 def fitted(frame):
-    return CalibratedRegressor(HistGradientBoostingRegressor(max_iter=50, random_state=1)).fit(frame[["a", "b"]], frame["y"])
+    return CalibratedRegressor(HistGradientBoostingRegressor(max_iter=50, random_state=1)).fit(
+        frame[["a", "b"]], frame["y"]
+    )
 
 
 def test_a_wrapped_regressor_is_calibrated_on_new_rows(fitted):
@@ -82,7 +84,12 @@ def test_errors_come_from_regressors_that_never_saw_the_row(frame):
 
 
 def test_names_are_kept_and_other_or_reordered_columns_refused(fitted, frame):
-    assert list(fitted.feature_names_in_) == ["a", "b"] == fitted.model_.inputs == list(fitted.estimator_.feature_names_in_)
+    assert (
+        list(fitted.feature_names_in_)
+        == ["a", "b"]
+        == fitted.model_.inputs
+        == list(fitted.estimator_.feature_names_in_)
+    )
     for columns in (["b", "a"], ["a", "y"], ["a"]):
         with pytest.raises(ValueError):
             fitted.predict(frame[columns])
