@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 def threads(count: int) -> Iterator[None]:
     """Use at most `count` threads inside the block; 0 is all of them. Results do not depend on it.
 
+    It holds for the whole process.
+
     >>> import accrue
     >>> with accrue.threads(1):
     ...     score = accrue.scores.crps(0.0, 1.0)
@@ -31,7 +33,9 @@ def threads(count: int) -> Iterator[None]:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """A NumPy array of anything with `__array__`, `__dlpack__`, or that NumPy itself understands."""
+    """A NumPy array of anything with `__array__`, `__dlpack__`, or that NumPy itself understands; masked numbers are NaN."""
+    if isinstance(values, np.ma.MaskedArray):
+        return values.astype(np.float64).filled(np.nan) if values.dtype.kind in "fiub" else np.asarray(values)
     if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
     return np.asarray(values)
@@ -43,6 +47,8 @@ def numbers(values: Any) -> Any:
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: a forecast is of real numbers")
     try:
+        if array.dtype.kind not in "fiubO":  # neither texts nor dates, though NumPy would convert them
+            raise TypeError
         # A copy only where it is needed.
         array = np.ascontiguousarray(array, dtype=np.float64) if array.ndim else array.astype(np.float64)
     except (TypeError, ValueError):
@@ -134,11 +140,17 @@ def codes(values: Any) -> tuple[bytes, list[str]]:
     array = as_array(values)
     if array.ndim != 1:
         raise ValueError(f"groups have the shape {array.shape}, but have to have one label for every row")
-    unique, first, inverse = np.unique(array.astype(str), return_index=True, return_inverse=True)
+    if array.dtype.kind == "O":
+        array = array.astype(str)
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError("a group is missing")
+    unique, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty(len(order), np.uint32)
     place[order] = np.arange(len(order), dtype=np.uint32)
-    return place[inverse.ravel()].tobytes(), [str(unique[k]) for k in order]
+    # Whole numbers as the command writes them.
+    labels = [str(label).removesuffix(".0") if array.dtype.kind == "f" else str(label) for label in unique[order]]
+    return place[inverse.ravel()].tobytes(), labels
 
 
 def times(values: Any) -> tuple[Array, bool]:

@@ -125,7 +125,8 @@ def fit(
     if columns is not None:
         names = [columns] if isinstance(columns, str) else list(columns)
     else:
-        names = [name for name in table.names if name not in roles.used]
+        # As for the command: what example data know of themselves is no input.
+        names = [name for name in table.names if name not in roles.used and name != "true_sigma"]
         if not names and isinstance(prediction, str):
             names = [prediction]
     if fit_options.form == "constant" and columns is None:

@@ -17,6 +17,11 @@ PyObject* numpy_empty() {
     return function;
 }
 
+PyTypeObject* numpy_array() {
+    static PyObject* const type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+    return reinterpret_cast<PyTypeObject*>(type);
+}
+
 nb::object empty_array(PyObject* shape) {
     PyObject* const array = PyObject_CallOneArg(numpy_empty(), shape);
     if (array == nullptr) throw nb::python_error();
@@ -57,7 +62,8 @@ Numbers::Numbers(Numbers&& other) noexcept
       is_none_(other.is_none_) {}
 
 bool Numbers::view(PyObject* object) {
-    if (PyObject_CheckBuffer(object) == 0) return false;
+    // Not a subclass: the memory of a masked array does not tell what is missing.
+    if (Py_TYPE(object) != numpy_array()) return false;
     if (PyObject_GetBuffer(object, &view_, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
         PyErr_Clear();  // not contiguous: a copy will be
         return false;

@@ -127,6 +127,23 @@ def test_groups_times_and_weights_are_used(archive):
     assert weighted.verification["effective_rows"] < 1000
 
 
+def test_groups_are_called_as_the_command_calls_them(tmp_path):
+    columns = accrue.generate("lorenz", 500, seed=1)
+    command("generate", "lorenz", "--rows", 500, "--seed", 1, "-o", tmp_path / "lorenz.csv")
+    roles = dict(prediction="prediction", observation="observation", groups="start_time")
+    model = accrue.fit(columns, columns=["lead_time"], progress=False, **roles)
+    flags = ["--prediction", "prediction", "--observation", "observation", "--group", "start_time", "--inputs", "lead_time"]
+    command("fit", tmp_path / "lorenz.csv", *flags, "--quiet", "-o", tmp_path / "model.json")
+    assert model.to_json() == (tmp_path / "model.json").read_text()
+    with pytest.raises(ValueError, match="group is missing"):
+        accrue.fit(columns, columns=["lead_time"], **{**roles, "groups": np.full(500, np.nan)})
+
+
+def test_example_data_do_not_give_their_sigma_away(archive):
+    model = accrue.fit(archive, prediction="f", observation="y", progress=False)
+    assert model.inputs == ["x"]
+
+
 def test_held_out_rows_belong_to_the_archive(archive, model):
     errors, sigmas = model.held_out
     np.testing.assert_array_equal(errors, archive["y"] - archive["f"])

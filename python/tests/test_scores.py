@@ -52,6 +52,13 @@ def test_strided_arrays_are_read_right():
     np.testing.assert_array_equal(scores.crps(E[::2], S[::2]), scores.crps(E[::2].copy(), S[::2].copy()))
 
 
+def test_masked_values_are_missing():
+    e = np.ma.masked_array([0.0, 1.0], [False, True])
+    assert np.isnan(scores.crps(e, [1.0, 1.0])).tolist() == [False, True]
+    with pytest.raises(ValueError, match="sigma of row 2"):
+        scores.crps([0.0, 1.0], np.ma.masked_array([1.0, 1.0], [False, True]))
+
+
 def test_pandas_polars_xarray_and_dlpack_go_in():
     pandas, polars, xarray = (pytest.importorskip(name) for name in ("pandas", "polars", "xarray"))
 
@@ -126,6 +133,8 @@ def test_a_sigma_that_is_not_positive_is_refused_with_its_row(sigma):
 def test_what_is_no_number_is_refused():
     with pytest.raises(ValueError, match="not numbers"):
         scores.crps(["a"], [1.0])
+    with pytest.raises(ValueError, match="not numbers"):
+        scores.crps(np.array(["2020-01-01"], "datetime64[D]"), [1.0])
     with pytest.raises(ValueError, match="Complex"):
         scores.crps(np.array([1j]), [1.0])
 
