@@ -35,7 +35,7 @@ def threads(count: int) -> Iterator[None]:
 def as_array(values: Any) -> NDArray[Any]:
     """A NumPy array of anything with `__array__`, `__dlpack__`, or that NumPy itself understands; masked numbers are NaN."""
     if isinstance(values, np.ma.MaskedArray):
-        return values.astype(np.float64).filled(np.nan) if values.dtype.kind in "fiub" else np.asarray(values)
+        return np.ma.filled(values.astype(np.float64), np.nan) if values.dtype.kind in "fiub" else np.asarray(values)
     if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
         return np.from_dlpack(values)
     return np.asarray(values)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,15 @@ class _Roles:
                 return len(self.values[role])
         return None
 
+    def some(self, rows: Any) -> _Roles:
+        """The same of some of the rows."""
+        chosen = copy.copy(self)
+        chosen.values = {role: values[rows] for role, values in self.values.items() if role != "group"}
+        if "group" in self.values:
+            of_rows, labels = self.values["group"]
+            chosen.values["group"] = np.frombuffer(of_rows, np.uint32)[rows].tobytes(), labels
+        return chosen
+
     def add_errors(self) -> None:
         """The errors as observation - prediction where they were not given."""
         y, mu = self.get("observation"), self.get("prediction")
@@ -73,6 +83,16 @@ class _Roles:
                 raise ValueError(f"observation has {len(y)} rows, but prediction {len(mu)}")
             with np.errstate(over="ignore", invalid="ignore"):
                 self.values["error"] = y - mu
+
+
+class _Fit(NamedTuple):
+    """What a model remembers of its fit until it is written to a file."""
+
+    verification: _core.Verification
+    inputs: dict[str, Array]
+    roles: _Roles
+    errors: Array
+    sigmas: Array
 
 
 def fit(
@@ -140,10 +160,8 @@ def fit(
             raise ValueError(f"'{name}' is what the errors are made of: it is not known when predicting")
     values = [table.column(name, roles.rows()) for name in names]
     with progress_of(progress) as watcher:
-        core, verification, summary, remarks, errors, sigmas = _core.fit(
-            names, values, roles.values, roles.names, fit_options, watcher
-        )
-    return Model(core, _held_out=(errors, sigmas))
+        core, verification, errors, sigmas = _core.fit(names, values, roles.values, roles.names, fit_options, watcher)
+    return Model(core, _Fit(verification, dict(zip(names, values)), roles, errors, sigmas))
 
 
 def _fit_options(given: Mapping[str, Any]) -> _core.FitOptions:
@@ -168,9 +186,9 @@ def generate(name: str, rows: int = 1000, seed: int = 1) -> dict[str, Array]:
 class Model:
     """A fitted sigma(x), with the verification of its fit. Made by `accrue.fit` or `Model.load`."""
 
-    def __init__(self, core: _core.Model, _held_out: tuple[Array, Array] | None = None):
+    def __init__(self, core: _core.Model, _fit: _Fit | None = None):
         self._core = core
-        self._held_out = _held_out
+        self._fit = _fit
         self._content: dict[str, Any] | None = None
 
     # Files
@@ -246,9 +264,9 @@ class Model:
 
         Known after `fit` only: a model file holds no rows.
         """
-        if self._held_out is None:
+        if self._fit is None:
             raise ValueError("a model file holds no rows: held_out is known after fit() only")
-        return self._held_out
+        return self._fit.errors, self._fit.sigmas
 
     # Forecasts
 
@@ -374,7 +392,7 @@ class Model:
     def report(
         self,
         path: str | os.PathLike[str],
-        inputs: Any,
+        inputs: Any = None,
         *,
         observation: Any = None,
         prediction: Any = None,
@@ -389,8 +407,11 @@ class Model:
     ) -> dict[str, Any]:
         """Draw the forecast of these rows and its verification: one HTML page, written to `path`.
 
+        Without rows it draws the fit: the archive's rows, each by fits that never saw it. Known after `fit` only.
         The page needs no network and no other file. Returns what it is drawn from (docs/report-data.md).
         """
+        if inputs is None:
+            return self._report_fit(path, title or "Fit report")
         table, roles, forecasts = self._score(
             inputs,
             prediction,
@@ -403,24 +424,31 @@ class Model:
             weight=sample_weight,
             time=times,
         )
-        rows = len(forecasts[0][1])
-        what = roles.names.get("error") or " - ".join(
-            roles.names[role] for role in ("observation", "prediction") if role in roles.names
+        several = f"{len(forecasts)} forecasts compared"
+        title = title or (several if len(forecasts) > 1 else f"Forecast report: {name}")
+        columns = self._columns(table, len(forecasts[0][1]))
+        return _write_report(path, title, "rows", roles, dict(zip(self.inputs, columns)), forecasts)
+
+    def _report_fit(self, path: str | os.PathLike[str], title: str) -> dict[str, Any]:
+        if self._fit is None:
+            raise ValueError("a model file holds no rows: give report() some, or call it after fit()")
+        verification, inputs, roles, errors, sigmas = self._fit
+        held_out = np.flatnonzero(~np.isnan(sigmas))
+        means = None
+        if self.has_mean:
+            means = roles.get("observation") - errors
+        elif roles.get("prediction") is not None:
+            # What the observation would be without the error that is left.
+            means = roles.get("prediction") + (roles.get("error") - errors)
+        drawn = (
+            verification,
+            errors[held_out],
+            sigmas[held_out],
+            None if means is None else means[held_out],
+            self._core,
         )
-        data = _core.report_data(
-            title or (f"Forecast report: {name}" if len(forecasts) == 1 else f"{len(forecasts)} forecasts compared"),
-            f"{rows} rows; error = {what}",
-            list(roles.names.items()),
-            roles.get("weight"),
-            roles.get("group"),
-            roles.get("time"),
-            roles.dates,
-            self.inputs,
-            self._columns(table, rows),
-            forecasts,
-        )
-        _write(path, _core.report_page(data))
-        return json.loads(data)
+        inputs = {name: values[held_out] for name, values in inputs.items()}
+        return _write_report(path, title, self.verification["kind"], roles.some(held_out), inputs, [drawn])
 
     # In notebooks and between processes
 
@@ -444,6 +472,32 @@ class Model:
             f"<p><b>accrue model</b> of {html.escape(', '.join(self.inputs) or 'no inputs')}; {html.escape(v['kind'])}: "
             f"{html.escape(self.summary)}</p><table>{rows}</table>"
         )
+
+
+def _write_report(
+    path: str | os.PathLike[str],
+    title: str,
+    kind: str,
+    roles: _Roles,
+    inputs: Mapping[str, Array],
+    forecasts: list[tuple[Any, ...]],
+) -> dict[str, Any]:
+    difference = [roles.names[role] for role in ("observation", "prediction") if role in roles.names]
+    data = _core.report_data(
+        title,
+        f"{len(forecasts[0][1])} rows; error = {roles.names.get('error') or ' - '.join(difference)}",
+        kind,
+        list(roles.names.items()),
+        roles.get("weight"),
+        roles.get("group"),
+        roles.get("time"),
+        roles.dates,
+        list(inputs),
+        list(inputs.values()),
+        forecasts,
+    )
+    _write(path, _core.report_page(data))
+    return json.loads(data)
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

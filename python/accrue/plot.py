@@ -46,7 +46,7 @@ def _data(forecast: Forecast, y: Any, x: Any = None) -> dict[str, Any]:
     values = None if x is None else column(x, "x", len(forecast))[known]
     names, inputs = ([], []) if values is None else (["x"], [values])
     drawn = [(verification, errors, sigmas, mean, None)]
-    return json.loads(_core.report_data("", "", [], None, None, None, False, names, inputs, drawn))
+    return json.loads(_core.report_data("", "", "rows", [], None, None, None, False, names, inputs, drawn))
 
 
 def _axes(ax: Any) -> Any:

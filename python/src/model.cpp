@@ -119,8 +119,7 @@ nb::tuple fitted(const std::vector<std::string>& input_names, const nb::list& in
     archive.group_name = name_of(names, "group");
     archive.time_name = name_of(names, "time");
     FitResult result = WatchedFit(archive, options, thread_limit).wait(progress);
-    return nb::make_tuple(result.model, result.verification, result.verdict.summary, result.verdict.remarks,
-                          to_array(result.errors), to_array(result.sigmas));
+    return nb::make_tuple(result.model, result.verification, to_array(result.errors), to_array(result.sigmas));
 }
 
 nb::tuple forecasts(const Model& model, const nb::list& inputs, nb::handle prediction) {

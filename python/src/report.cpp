@@ -16,13 +16,14 @@ namespace accrue::python {
 namespace {
 
 // Every forecast is (verification, errors, sigmas, means or None, model or None).
-std::string drawn_data(const std::string& title, const std::string& subtitle,
+std::string drawn_data(const std::string& title, const std::string& subtitle, const std::string& kind,
                        const std::vector<std::pair<std::string, std::string>>& columns, nb::handle weights,
                        nb::handle groups, nb::handle times, bool times_are_dates,
                        const std::vector<std::string>& input_names, const nb::list& inputs, const nb::list& forecasts) {
     ReportText text;
     text.title = title;
     text.subtitle = subtitle;
+    text.kind = kind;
     text.columns = columns;
     text.command = "accrue in Python";
     const Numbers w(weights);
@@ -57,8 +58,8 @@ std::string drawn_data(const std::string& title, const std::string& subtitle,
 }  // namespace
 
 void add_report(nb::module_& module) {
-    module.def("report_data", drawn_data, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(),
-               nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    module.def("report_data", drawn_data, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+               nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
     module.def("report_page", [](const std::string& data) {
         std::string page;
         without_gil([&] { page = report_page(nlohmann::ordered_json::parse(data)); });

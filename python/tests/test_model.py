@@ -132,7 +132,16 @@ def test_groups_are_called_as_the_command_calls_them(tmp_path):
     command("generate", "lorenz", "--rows", 500, "--seed", 1, "-o", tmp_path / "lorenz.csv")
     roles = dict(prediction="prediction", observation="observation", groups="start_time")
     model = accrue.fit(columns, columns=["lead_time"], progress=False, **roles)
-    flags = ["--prediction", "prediction", "--observation", "observation", "--group", "start_time", "--inputs", "lead_time"]
+    flags = [
+        "--prediction",
+        "prediction",
+        "--observation",
+        "observation",
+        "--group",
+        "start_time",
+        "--inputs",
+        "lead_time",
+    ]
     command("fit", tmp_path / "lorenz.csv", *flags, "--quiet", "-o", tmp_path / "model.json")
     assert model.to_json() == (tmp_path / "model.json").read_text()
     with pytest.raises(ValueError, match="group is missing"):
@@ -259,6 +268,18 @@ def test_a_report_is_one_page_with_its_data(tmp_path, archive, model):
     assert os.listdir(tmp_path) == ["report.html"]
     with pytest.raises(OSError):
         model.report(tmp_path / "no folder" / "report.html", archive, observation="y")
+
+
+@pytest.mark.parametrize("options", [{}, {"bias": "linear"}, {"recipe": "paper"}])
+def test_a_report_without_rows_draws_the_fit(tmp_path, archive, options):
+    roles = dict(prediction="f", observation="y", sample_weight=np.linspace(1, 2, 1000))
+    model = accrue.fit(archive, columns=["x"], progress=False, **roles, **options)
+    data = model.report(tmp_path / "fit.html")
+    assert data["kind"] == model.verification["kind"]
+    assert data["scores"]["crps"] == pytest.approx(model.verification["crps"], rel=1e-12)
+    assert data["verdict"]["summary"] == model.summary
+    with pytest.raises(ValueError, match="holds no rows"):
+        pickle.loads(pickle.dumps(model)).report(tmp_path / "again.html")
 
 
 def test_control_c_stops_a_fit():
