@@ -448,7 +448,9 @@ class Model:
             self._core,
         )
         inputs = {name: values[held_out] for name, values in inputs.items()}
-        return _write_report(path, title, self.verification["kind"], roles.some(held_out), inputs, [drawn])
+        # The fit has more to say than the figures alone, of a bias that was not corrected for example.
+        verdict = self.verification["verdict"]
+        return _write_report(path, title, self.verification["kind"], roles.some(held_out), inputs, [drawn], verdict)
 
     # In notebooks and between processes
 
@@ -481,6 +483,7 @@ def _write_report(
     roles: _Roles,
     inputs: Mapping[str, Array],
     forecasts: list[tuple[Any, ...]],
+    verdict: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     difference = [roles.names[role] for role in ("observation", "prediction") if role in roles.names]
     data = _core.report_data(
@@ -496,8 +499,11 @@ def _write_report(
         list(inputs.values()),
         forecasts,
     )
-    _write(path, _core.report_page(data))
-    return json.loads(data)
+    content = json.loads(data)
+    if verdict is not None:
+        content["verdict"] = verdict
+    _write(path, _core.report_page(json.dumps(content)))
+    return content
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

@@ -277,7 +277,7 @@ def test_a_report_without_rows_draws_the_fit(tmp_path, archive, options):
     data = model.report(tmp_path / "fit.html")
     assert data["kind"] == model.verification["kind"]
     assert data["scores"]["crps"] == pytest.approx(model.verification["crps"], rel=1e-12)
-    assert data["verdict"]["summary"] == model.summary
+    assert data["verdict"] == {"summary": model.summary, "remarks": model.remarks}
     with pytest.raises(ValueError, match="holds no rows"):
         pickle.loads(pickle.dumps(model)).report(tmp_path / "again.html")
 
