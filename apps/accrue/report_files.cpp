@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "accrue/error.hpp"
 #include "commands.hpp"
 
 namespace accrue::app {
@@ -13,10 +12,7 @@ ReportFiles::ReportFiles(const std::string& page, const std::string& figures_fol
                          const std::vector<std::string>& inputs)
     : path_(page), figures_folder_(figures_folder) {
     if (page.empty() && figures_folder.empty()) return;
-    if (!has_report_page())
-        throw MachineError(
-            "this accrue was built without npm, so it has no report page: install nodejs and npm (scripts/bootstrap "
-            "does), then build it again");
+    require_report_page();
     if (!figures_folder.empty()) require_figure_programs();
     if (page.empty()) return;
     require_other_file(page, inputs, "report");

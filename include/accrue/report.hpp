@@ -49,9 +49,10 @@ nlohmann::ordered_json scores_json(std::span<const Verification> forecasts, std:
 nlohmann::ordered_json report_data(const ReportText& text, const ReportRows& rows,
                                    std::span<const ReportForecast> forecasts);
 
-// The page that draws it. Throws MachineError when accrue was built without it, which has_report_page() tells.
+// The page that draws it. Throws MachineError when accrue was built without npm, which makes it; require_report_page()
+// throws the same before any work.
 std::string report_page(const nlohmann::ordered_json& data);
-bool has_report_page();
+void require_report_page();
 
 // Writes every chart as SVG and PNG into a folder, which is made when it is missing, and returns their paths. Node.js
 // draws and rsvg-convert makes the PNGs: throws MachineError, with nothing written, when either is missing or fails.

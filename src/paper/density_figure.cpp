@@ -78,8 +78,7 @@ Section figure7(Store& store, const Request&) {
     section.paper_says(
         "Values are close to the line of perfect prediction: an excellent result for a very challenging "
         "task, given the sparsity of the training set of 10,000 points.");
-    section.table = {{"recipe", "predicted_sigma", "true_sigma", "points", "share_of_the_column_s_largest"},
-                     std::vector<Json>(5, Json::array())};
+    section.table = {{"recipe", "predicted_sigma", "true_sigma", "points", "share_of_the_column_s_largest"}};
     std::string found;
     for (const std::string recipe : {"default", "paper"}) {
         const Json result = store.run("figure7", recipe,
@@ -100,11 +99,7 @@ Section figure7(Store& store, const Request&) {
                 at.push_back((static_cast<double>(p) + 0.5) * cell);
                 across.push_back((static_cast<double>(t) + 0.5) * cell);
                 value.push_back(own / most);
-                section.table.columns[0].push_back(recipe);
-                section.table.columns[1].push_back(at.back());
-                section.table.columns[2].push_back(across.back());
-                section.table.columns[3].push_back(own);
-                section.table.columns[4].push_back(value.back());
+                section.table.add({recipe, at.back(), across.back(), own, value.back()});
             }
         }
         const double correlation = result.at("correlation").get<double>();

@@ -51,10 +51,7 @@ Json isolines(const std::string& id, const std::string& name, ScoreOf&& score, c
             const double error = error_at(score, levels[l], sigma);
             above.push_back(error <= kGreatest ? error : std::nan(""));
             below.push_back(-above.back());
-            section.table.columns[0].push_back(name);
-            section.table.columns[1].push_back(levels[l]);
-            section.table.columns[2].push_back(sigma);
-            section.table.columns[3].push_back(std::isfinite(error) ? Json(error) : Json(nullptr));
+            section.table.add({name, levels[l], sigma, std::isfinite(error) ? Json(error) : Json(nullptr)});
         }
         const std::string label = fmt::format("{} = {}", name, levels[l]);
         const std::string colour = fmt::format("forecast-{}", l % 5);
@@ -103,7 +100,7 @@ Section figure1(Store&, const Request&) {
     Section section;
     section.id = "figure1";
     section.title = "Figure 1: isolines of NLPD and CRPS";
-    section.table = {{"score", "level", "sigma", "error"}, std::vector<Json>(4, Json::array())};
+    section.table = {{"score", "level", "sigma", "error"}};
     section.paper_says("CRPS penalizes under- and over-confident predictions in a much more symmetric way than NLPD.");
     const auto nlpd_of = [](double e, double s) { return nlpd(e, s).value; };
     const auto crps_of = [](double e, double s) { return crps(e, s).value; };
@@ -143,7 +140,7 @@ Section figure2(Store& store, const Request&) {
     section.paper_says(
         "Two models with identical NLPD = 0.4 and different reliability diagrams; and models whose NLPD "
         "decreases from 0.45 to 0.07 at the expense of reliability.");
-    section.table = {{"curve", "probability", "observed"}, std::vector<Json>(3, Json::array())};
+    section.table = {{"curve", "probability", "observed"}};
     section.numbers["models"] = Json::array();
 
     const auto add = [&](Json& picture, const std::string& name, const std::string& colour,
@@ -151,9 +148,7 @@ Section figure2(Store& store, const Request&) {
         const Verification v = verify(errors, spreads);
         picture["layers"].push_back(line(name, colour, v.diagram.probability, v.diagram.observed));
         for (std::size_t k = 0; k < v.diagram.probability.size(); ++k) {
-            section.table.columns[0].push_back(name);
-            section.table.columns[1].push_back(v.diagram.probability[k]);
-            section.table.columns[2].push_back(v.diagram.observed[k]);
+            section.table.add({name, v.diagram.probability[k], v.diagram.observed[k]});
         }
         section.numbers["models"].push_back({{"name", name},
                                              {"nlpd", v.nlpd},

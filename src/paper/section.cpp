@@ -17,6 +17,10 @@ std::string cell(const Json& value) {
 
 }  // namespace
 
+void NumberTable::add(const std::vector<Json>& row) {
+    for (std::size_t c = 0; c < row.size(); ++c) columns.at(c).push_back(row[c]);
+}
+
 std::string NumberTable::csv() const {
     std::string text = fmt::format("{}\n", fmt::join(names, ","));
     const std::size_t rows = columns.empty() ? 0 : columns[0].size();

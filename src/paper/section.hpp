@@ -14,7 +14,9 @@ using Json = nlohmann::ordered_json;
 // Columns of numbers or texts with a name each, for a CSV file.
 struct NumberTable {
     std::vector<std::string> names;
-    std::vector<Json> columns;  // arrays of one length
+    std::vector<Json> columns = std::vector<Json>(names.size(), Json::array());
+
+    void add(const std::vector<Json>& row);  // a value for every column
     std::string csv() const;
 };
 

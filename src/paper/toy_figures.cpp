@@ -155,7 +155,7 @@ Section sigma_figure(Store& store, const Request& request, const std::string& id
     Section section;
     section.id = id;
     section.title = fmt::format("Figure {}: true and estimated sigma of {}", id.back(), set);
-    section.table = {{"recipe_and_mean", "form", "x", "true_sigma", "mean", "sd"}, std::vector<Json>(6, Json::array())};
+    section.table = {{"recipe_and_mean", "form", "x", "true_sigma", "mean", "sd"}};
     section.numbers = {{"set", set}, {"rows", kRows}, {"runs", runs}, {"variants", Json::array()}};
     Json table = {{"title", "Distance from the truth"},
                   {"head", {"Recipe and mean", "Form", "Mean over runs", "Single runs"}},
@@ -198,12 +198,7 @@ Section sigma_figure(Store& store, const Request& request, const std::string& id
                                                    {"distance_of_mean", s.distance},
                                                    {"rmse_of_runs", s.rmse}});
             for (std::size_t k = 0; k < kGrid; ++k) {
-                section.table.columns[0].push_back(variant.id);
-                section.table.columns[1].push_back(form);
-                section.table.columns[2].push_back(grid[k]);
-                section.table.columns[3].push_back(truth[k]);
-                section.table.columns[4].push_back(s.mean[k]);
-                section.table.columns[5].push_back(s.sd[k]);
+                section.table.add({variant.id, form, grid[k], truth[k], s.mean[k], s.sd[k]});
             }
         }
     section.tables.push_back(std::move(table));
@@ -235,7 +230,7 @@ Section figure3(Store& store, const Request&) {
     section.paper_says(
         "100 points of G, Y and W with the true mean and that of a Gaussian process; sigma of 5D lies in "
         "[0.09, 0.99].");
-    section.table = {{"set", "x", "f", "gp_mean"}, std::vector<Json>(4, Json::array())};
+    section.table = {{"set", "x", "f", "gp_mean"}};
     std::string found;
     for (const std::string set : {"G", "Y", "W"}) {
         const Toy toy(set, store.seed(1));
@@ -247,10 +242,7 @@ Section figure3(Store& store, const Request&) {
         for (std::size_t k = 0; k < kGrid; ++k) {
             truth.push_back(curve.at(grid[k]).f);
             square += std::pow(process.grid[k] - truth[k], 2) / static_cast<double>(kGrid);
-            section.table.columns[0].push_back(set);
-            section.table.columns[1].push_back(grid[k]);
-            section.table.columns[2].push_back(truth[k]);
-            section.table.columns[3].push_back(process.grid[k]);
+            section.table.add({set, grid[k], truth[k], process.grid[k]});
         }
         Json picture = chart(
             "figure3-" + set, set + ": 100 points and their mean", "Good: the Gaussian process follows the true mean.",

@@ -89,11 +89,7 @@ void require_figure_programs() {
 }
 
 std::vector<std::string> write_figures(const nlohmann::ordered_json& data, const std::string& folder) {
-    if (report::figures_program().empty())
-        throw MachineError(
-            "this accrue was built without npm, so it cannot draw: install nodejs and npm (scripts/bootstrap does), "
-            "then "
-            "build it again");
+    require_report_page();
     std::error_code failed;
     fs::create_directories(folder, failed);
     core::require(fs::is_directory(folder), "{} is not a folder that figures could be written to{}{}",

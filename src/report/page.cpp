@@ -40,15 +40,16 @@ std::string escape_script(const std::string& json) {
 
 }  // namespace
 
-bool has_report_page() {
-    return !report::page_template().empty();
+void require_report_page() {
+    if (report::page_template().empty())
+        throw MachineError(
+            "this accrue was built without npm, so it cannot draw: install nodejs and npm (scripts/bootstrap does), "
+            "then "
+            "build it again");
 }
 
 std::string report_page(const nlohmann::ordered_json& data) {
-    if (!has_report_page())
-        throw MachineError(
-            "this accrue was built without npm, so it has no report page: install nodejs and npm (scripts/bootstrap "
-            "does), then build it again");
+    require_report_page();
     std::string_view rest = report::page_template();
     std::string page;
     const auto fill = [&](std::string_view mark, const std::string& text) {

@@ -109,7 +109,7 @@ Binned bin_rows(std::span<const double> variable, std::span<const double> means,
     return result;
 }
 
-// Quantiles of values with weights; both are put into order.
+// Quantiles of values with weights, which may be empty. The values are put into order.
 class Quantiles {
 public:
     Quantiles(std::vector<double>& values, const std::vector<double>& weights) {

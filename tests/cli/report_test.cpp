@@ -6,7 +6,6 @@
 #include <fstream>
 #include <string>
 
-#include "accrue/report.hpp"
 #include "cli/model_cli_test.hpp"
 
 namespace accrue::test {
@@ -14,10 +13,6 @@ namespace {
 
 class Report : public ModelCliTest {
 protected:
-    void SetUp() override {
-        if (!has_report_page()) GTEST_SKIP() << "built without npm, so there is no page (tests/cli covers the message)";
-    }
-
     std::string page() const { return folder_.path("r.html"); }
     static std::string text_of(const std::string& path) {
         std::ifstream file(path, std::ios::binary);
