@@ -15,6 +15,7 @@ namespace accrue {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kFarOut = 37;
 constexpr double kOneOverRootPi = std::numbers::inv_sqrtpi;
 
 double normal_cdf(double z) {
@@ -148,6 +149,13 @@ double Shape::crps(double z) const {
 
 double Shape::normal_score(double z) const {
     const Piece& piece = piece_at(z);
+    const bool outermost = &piece == (z < 0 ? &pieces_.front() : &pieces_.back());
+    if (outermost && std::abs(z) > kFarOut) {
+        // Phi loses its digits and then underflows, but -log Phi(-z) is z^2/2 + log z and a constant.
+        if (std::isinf(z)) return z;
+        const double squared = z * z - 2 * std::log(piece.slope);
+        return std::copysign(std::sqrt(squared + std::log(z * z / squared)), z);
+    }
     if (z < 0) return normal_quantile(piece.offset + piece.slope * normal_cdf(z));
     return -normal_quantile(piece.complement + piece.slope * normal_cdf(-z));
 }

@@ -15,6 +15,8 @@
 namespace accrue {
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 double normal_cdf(double z) {
     return std::erfc(-z / std::numbers::sqrt2) / 2;
 }
@@ -47,6 +49,19 @@ TEST(Shape, CdfRisesAndQuantileUndoesIt) {
         // The cdf at the normal quantile of a knot is the knot's actual probability.
         const double z = Shape().quantile(shape.predicted()[k]);
         EXPECT_NEAR(shape.cdf(z), shape.actual()[k], 1e-14);
+    }
+}
+
+TEST(Shape, NormalScoreGoesOnWherePhiUnderflows) {
+    const Shape shape = skewed();
+    for (const double sign : {-1.0, 1.0}) {
+        // Across the change of formula, and on to where the probability is far below the smallest double.
+        const double near = shape.normal_score(sign * 36.999);
+        const double far = shape.normal_score(sign * 37.001);
+        EXPECT_NEAR(far - near, sign * 0.002, 1e-5);
+        EXPECT_NEAR(shape.normal_score(sign * 1e3), sign * 1e3, 0.01);
+        EXPECT_DOUBLE_EQ(Shape().normal_score(sign * 50), sign * 50);
+        EXPECT_EQ(shape.normal_score(sign * kInfinity), sign * kInfinity);
     }
 }
 
