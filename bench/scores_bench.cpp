@@ -56,6 +56,18 @@ void accuracy_reliability(benchmark::State& state) {
     report(state);
 }
 
+void accuracy_reliability_counted(benchmark::State& state) {
+    Rows rows = rows_of(static_cast<std::size_t>(state.range(0)));
+    accrue::ScoreWorkspace workspace;
+    accrue::with_threads(static_cast<int>(state.range(1)), [&] {
+        for (auto _ : state)
+            benchmark::DoNotOptimize(accrue::accuracy_reliability(rows.errors, rows.sigmas, 0.4, {}, rows.gradient,
+                                                                  &workspace, accrue::Variable::log_sigma,
+                                                                  accrue::Ranks::counted));
+    });
+    report(state);
+}
+
 void mean_crps(benchmark::State& state) {
     Rows rows = rows_of(static_cast<std::size_t>(state.range(0)));
     accrue::with_threads(static_cast<int>(state.range(1)), [&] {
@@ -70,5 +82,9 @@ BENCHMARK(accuracy_reliability_reference)->Arg(100)->Arg(10'000)->Arg(1'000'000)
 BENCHMARK(accuracy_reliability)
     ->ArgNames({"rows", "threads"})
     ->ArgsProduct({{100, 10'000, 1'000'000, 10'000'000}, {1, 2}})
+    ->UseRealTime();
+BENCHMARK(accuracy_reliability_counted)
+    ->ArgNames({"rows", "threads"})
+    ->ArgsProduct({{100'000, 1'000'000, 10'000'000}, {1, 2}})
     ->UseRealTime();
 BENCHMARK(mean_crps)->ArgNames({"rows", "threads"})->ArgsProduct({{1'000'000}, {1, 2}})->UseRealTime();

@@ -75,10 +75,17 @@ struct AccuracyReliability {
     double rs;     // with its constant
 };
 
+// How the rows' places in sorted order are found: by a sort, or by counting them in 16,384 cells of t, which takes a
+// third of the time. Counted, rs differs by about 1e-3/N^1.5 (N rows, below 1e-7 from 10^4 on), and the gradient by as
+// little once it is summed over many rows. Where one cell holds more than a thousandth of the weight (many equal
+// errors), rows are sorted all the same.
+enum class Ranks { exact, counted };
+
 // [AR] the accuracy-reliability cost.
 AccuracyReliability accuracy_reliability(std::span<const double> errors, std::span<const double> sigmas, double beta,
                                          std::span<const double> weights = {}, std::span<double> gradient = {},
-                                         ScoreWorkspace* workspace = nullptr, Variable variable = Variable::sigma);
+                                         ScoreWorkspace* workspace = nullptr, Variable variable = Variable::sigma,
+                                         Ranks ranks = Ranks::exact);
 
 // The number of equally weighted rows that carry as much information: (sum w)^2 / sum w^2; N without weights.
 double effective_rows(std::size_t rows, std::span<const double> weights = {});

@@ -35,6 +35,7 @@ struct ScoreWorkspace::Buffers {
     core::Buffer<double> twice_cdf;  // erf(t) + 1
     core::Buffer<double> places;
     scores::RankBuffers ranks;
+    scores::CountBuffers counts;
     std::vector<scores::FirstPass> first_parts;  // of every block
     std::vector<double> sum_parts;
 
@@ -110,7 +111,7 @@ double second_pass(std::size_t rows, const double* __restrict s, const double* _
 template <Gradient kGradient, bool kWeighted>
 AccuracyReliability evaluate(std::span<const double> errors, std::span<const double> sigmas, double beta,
                              std::span<const double> weights, std::span<double> gradient,
-                             ScoreWorkspace::Buffers& buffers) {
+                             ScoreWorkspace::Buffers& buffers, Ranks ranks) {
     const std::size_t n = errors.size();
     const double total = total_weight(n, weights, buffers.sum_parts);
     double* t = buffers.t.data();
@@ -125,7 +126,8 @@ AccuracyReliability evaluate(std::span<const double> errors, std::span<const dou
     const auto first = core::sum_blocks<FirstPass>(n, kBlock, first_part, buffers.first_parts);
     if (first.not_positive > 0) refuse_sigma(sigmas);
 
-    places({t, n}, weights, total, {place, n}, buffers.ranks);
+    if (ranks == Ranks::exact || !counted_places({t, n}, weights, total, {place, n}, buffers.counts))
+        places({t, n}, weights, total, {place, n}, buffers.ranks);
 
     const auto second_part = [&](std::size_t begin, std::size_t end) {
         return second_pass<kGradient, kWeighted>(end - begin, &sigmas[begin], at(weights, begin), total, beta,
@@ -146,7 +148,7 @@ AccuracyReliability evaluate(std::span<const double> errors, std::span<const dou
 
 AccuracyReliability accuracy_reliability(std::span<const double> errors, std::span<const double> sigmas, double beta,
                                          std::span<const double> weights, std::span<double> gradient,
-                                         ScoreWorkspace* workspace, Variable variable) {
+                                         ScoreWorkspace* workspace, Variable variable, Ranks ranks) {
     const std::size_t n = errors.size();
     scores::require_rows(n);
     scores::require_length(sigmas, n, "sigma");
@@ -156,8 +158,8 @@ AccuracyReliability accuracy_reliability(std::span<const double> errors, std::sp
     ScoreWorkspace::Buffers& buffers = (workspace != nullptr ? *workspace : own.emplace()).buffers();
     buffers.reserve(n);
     const auto run = [&](auto evaluate_weighted, auto evaluate_equal) {
-        return weights.empty() ? evaluate_equal(errors, sigmas, beta, weights, gradient, buffers)
-                               : evaluate_weighted(errors, sigmas, beta, weights, gradient, buffers);
+        return weights.empty() ? evaluate_equal(errors, sigmas, beta, weights, gradient, buffers, ranks)
+                               : evaluate_weighted(errors, sigmas, beta, weights, gradient, buffers, ranks);
     };
     using scores::evaluate;
     using scores::Gradient;
