@@ -17,13 +17,15 @@ constexpr std::size_t kInputs = 5;
 
 struct Case {
     accrue::core::Random random{1};
-    accrue::sigma::Network network{kInputs};
+    accrue::sigma::Network network;
     std::vector<double> x = std::vector<double>(kInputs * kRows);
     std::vector<double> out = std::vector<double>(kRows);
     std::vector<double> slopes = std::vector<double>(kRows);
     std::vector<double> parameters = network.start(random, 0);
     std::vector<double> gradient = std::vector<double>(network.parameters());
-    Case() {
+    explicit Case(benchmark::State& state)
+        : network(kInputs, state.range(0) == 0 ? accrue::sigma::Network::Precision::full
+                                               : accrue::sigma::Network::Precision::single) {
         for (double& value : x) value = random.normal();
         for (double& value : slopes) value = random.normal();
     }
@@ -31,7 +33,7 @@ struct Case {
 };
 
 void network_log_sigma(benchmark::State& state) {
-    Case c;
+    Case c(state);
     for (auto _ : state) {
         c.network.log_sigma(c.parameters, c.columns(), 0, kRows, c.out.data());
         benchmark::DoNotOptimize(c.out.data());
@@ -40,7 +42,7 @@ void network_log_sigma(benchmark::State& state) {
 }
 
 void network_gradient(benchmark::State& state) {
-    Case c;
+    Case c(state);
     for (auto _ : state) {
         c.network.add_gradient(c.parameters, c.columns(), 0, kRows, c.slopes.data(), c.gradient.data());
         benchmark::DoNotOptimize(c.gradient.data());
@@ -73,6 +75,6 @@ void mean_network_error(benchmark::State& state) {
 
 }  // namespace
 
-BENCHMARK(network_log_sigma);
-BENCHMARK(network_gradient);
+BENCHMARK(network_log_sigma)->ArgName("single")->Arg(0)->Arg(1);
+BENCHMARK(network_gradient)->ArgName("single")->Arg(0)->Arg(1);
 BENCHMARK(mean_network_error)->ArgName("gradient")->Arg(0)->Arg(1);

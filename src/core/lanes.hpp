@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 namespace accrue::core {
 
@@ -17,54 +18,73 @@ inline constexpr std::size_t kTileVectors = 2;  // 5 x 2 sums fit the 16 registe
 inline constexpr std::size_t kLaneBytes = 16;
 inline constexpr std::size_t kTileVectors = 2;
 #endif
-inline constexpr std::size_t kLanes = kLaneBytes / sizeof(double);
-using Lanes [[gnu::vector_size(kLaneBytes)]] = double;
+// A vector of double or float; the functions below take either.
+template <typename T>
+struct LanesOf;
+template <>
+struct LanesOf<double> {
+    using type [[gnu::vector_size(kLaneBytes)]] = double;
+};
+template <>
+struct LanesOf<float> {
+    using type [[gnu::vector_size(kLaneBytes)]] = float;
+};
+using Lanes = LanesOf<double>::type;
+template <typename T>
+inline constexpr std::size_t kLanesOf = kLaneBytes / sizeof(T);
+inline constexpr std::size_t kLanes = kLanesOf<double>;
 
 // Rows of a block: a multiple of every tile, and small enough for the caches.
 inline constexpr std::size_t kBlockRows = 128;
-inline constexpr std::size_t kBlockVectors = kBlockRows / kLanes;
-static_assert(kBlockVectors % kTileVectors == 0);
+static_assert(kBlockRows % (kLanesOf<float> * kTileVectors) == 0);
 
 inline constexpr std::size_t kTileUnits = 5;  // divides the 50 and 10 units of the networks' layers
 
-inline Lanes load(const double* from) {
-    Lanes value;
+template <typename T>
+typename LanesOf<T>::type load(const T* from) {
+    typename LanesOf<T>::type value;
     std::memcpy(&value, from, sizeof value);
     return value;
 }
-inline void store(double* to, Lanes value) {
+template <typename T>
+void store(T* to, std::type_identity_t<typename LanesOf<T>::type> value) {
     std::memcpy(to, &value, sizeof value);
 }
-inline Lanes broadcast(double value) {
-    return value - Lanes{};
+template <typename T>
+typename LanesOf<T>::type broadcast(T value) {
+    return value - typename LanesOf<T>::type{};
 }
-inline double sum_of_lanes(Lanes value) {
+template <typename Vector>
+double sum_of_lanes(Vector value) {
     double sum = 0;
-    for (std::size_t i = 0; i < kLanes; ++i) sum += value[i];
+    for (std::size_t i = 0; i < sizeof(Vector) / sizeof(value[0]); ++i) sum += value[i];
     return sum;
 }
 
 // out[u] = finish(u, bias[u] + sum_k weights[u*in_count + k] * in[k]) for every row of a block; in[k] and out[u] are
 // blocks of kBlockRows values. `units` is a multiple of kTileUnits. bias may be null.
-template <typename Finish>
-void product(const double* weights, const double* bias, std::size_t units, std::size_t in_count, const double* in,
-             double* out, Finish finish) {
+template <typename T, typename Finish>
+void product(const T* weights, std::type_identity_t<const T*> bias, std::size_t units, std::size_t in_count,
+             const T* in, T* out, Finish finish) {
+    using Vector = typename LanesOf<T>::type;
+    constexpr std::size_t kWidth = kLanesOf<T>;
     for (std::size_t u = 0; u < units; u += kTileUnits)
-        for (std::size_t v = 0; v < kBlockRows; v += kTileVectors * kLanes) {
-            Lanes sum[kTileUnits][kTileVectors];
+        for (std::size_t v = 0; v < kBlockRows; v += kTileVectors * kWidth) {
+            Vector sum[kTileUnits][kTileVectors];
             for (std::size_t i = 0; i < kTileUnits; ++i)
-                for (std::size_t j = 0; j < kTileVectors; ++j) sum[i][j] = broadcast(bias == nullptr ? 0 : bias[u + i]);
+                for (std::size_t j = 0; j < kTileVectors; ++j)
+                    sum[i][j] = broadcast(bias == nullptr ? T{} : bias[u + i]);
             for (std::size_t k = 0; k < in_count; ++k) {
-                Lanes x[kTileVectors];
-                for (std::size_t j = 0; j < kTileVectors; ++j) x[j] = load(in + k * kBlockRows + v + j * kLanes);
+                Vector x[kTileVectors];
+                for (std::size_t j = 0; j < kTileVectors; ++j) x[j] = load(in + k * kBlockRows + v + j * kWidth);
                 for (std::size_t i = 0; i < kTileUnits; ++i) {
-                    const Lanes w = broadcast(weights[(u + i) * in_count + k]);
+                    const Vector w = broadcast(weights[(u + i) * in_count + k]);
                     for (std::size_t j = 0; j < kTileVectors; ++j) sum[i][j] += w * x[j];
                 }
             }
             for (std::size_t i = 0; i < kTileUnits; ++i)
                 for (std::size_t j = 0; j < kTileVectors; ++j) {
-                    const std::size_t at = (u + i) * kBlockRows + v + j * kLanes;
+                    const std::size_t at = (u + i) * kBlockRows + v + j * kWidth;
                     store(out + at, finish(at, sum[i][j]));
                 }
         }
@@ -75,7 +95,8 @@ void product(const double* weights, const double* bias, std::size_t units, std::
 struct LaneSum {
     Lanes lanes;
 };
-inline void add_to(double& sum, Lanes value) {
+template <typename Vector>
+void add_to(double& sum, Vector value) {
     sum += sum_of_lanes(value);
 }
 inline void add_to(LaneSum& sum, Lanes value) {
@@ -84,15 +105,16 @@ inline void add_to(LaneSum& sum, Lanes value) {
 
 // sums[i*second_count + j] += sum over the block's rows of first[i]*second[j]. `first_count` is a multiple of
 // kTileUnits; sums are doubles or LaneSums.
-template <std::size_t kTileSecond, typename Sum>
-void add_outer_tile(const double* first, std::size_t i, const double* second, std::size_t j, std::size_t second_count,
+template <std::size_t kTileSecond, typename T, typename Sum>
+void add_outer_tile(const T* first, std::size_t i, const T* second, std::size_t j, std::size_t second_count,
                     Sum* sums) {
-    Lanes sum[kTileUnits][kTileSecond] = {};
-    for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
-        Lanes b[kTileSecond];
+    using Vector = typename LanesOf<T>::type;
+    Vector sum[kTileUnits][kTileSecond] = {};
+    for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) {
+        Vector b[kTileSecond];
         for (std::size_t jj = 0; jj < kTileSecond; ++jj) b[jj] = load(second + (j + jj) * kBlockRows + v);
         for (std::size_t ii = 0; ii < kTileUnits; ++ii) {
-            const Lanes a = load(first + (i + ii) * kBlockRows + v);
+            const Vector a = load(first + (i + ii) * kBlockRows + v);
             for (std::size_t jj = 0; jj < kTileSecond; ++jj) sum[ii][jj] += a * b[jj];
         }
     }
@@ -100,9 +122,8 @@ void add_outer_tile(const double* first, std::size_t i, const double* second, st
         for (std::size_t jj = 0; jj < kTileSecond; ++jj) add_to(sums[(i + ii) * second_count + j + jj], sum[ii][jj]);
 }
 
-template <typename Sum>
-void add_outer(const double* first, std::size_t first_count, const double* second, std::size_t second_count,
-               Sum* sums) {
+template <typename T, typename Sum>
+void add_outer(const T* first, std::size_t first_count, const T* second, std::size_t second_count, Sum* sums) {
     constexpr std::size_t kTileSecond = kTileVectors;
     for (std::size_t i = 0; i < first_count; i += kTileUnits) {
         std::size_t j = 0;
@@ -113,10 +134,11 @@ void add_outer(const double* first, std::size_t first_count, const double* secon
 }
 
 // sums[i] += sum over the block's rows of values[i].
-inline void add_row_sums(const double* values, std::size_t count, double* sums) {
+template <typename T>
+void add_row_sums(const T* values, std::size_t count, double* sums) {
     for (std::size_t i = 0; i < count; ++i) {
-        Lanes sum{};
-        for (std::size_t v = 0; v < kBlockRows; v += kLanes) sum += load(values + i * kBlockRows + v);
+        typename LanesOf<T>::type sum{};
+        for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) sum += load(values + i * kBlockRows + v);
         sums[i] += sum_of_lanes(sum);
     }
 }

@@ -41,6 +41,9 @@ public:
     // Adds to gradient[p] the sum over rows of slopes[i - begin] * d log sigma_i / d parameter p.
     virtual void add_gradient(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
                               const double* slopes, double* gradient) const = 0;
+
+    // The same form, computed faster and not to the last digits, for descents on many rows; null where there is none.
+    virtual std::shared_ptr<const Form> rough() const { return nullptr; }
 };
 
 // The smallest and the largest value of an input over all rows of the archive, standardised.

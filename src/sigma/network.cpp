@@ -15,8 +15,8 @@ using core::add_outer;
 using core::add_row_sums;
 using core::broadcast;
 using core::kBlockRows;
-using core::kLanes;
-using core::Lanes;
+using core::kLanesOf;
+using core::LanesOf;
 using core::load;
 using core::product;
 using core::store;
@@ -45,23 +45,27 @@ struct Layers {
           output_bias(output_weights + kSecond) {}
 };
 
-// One block's values of every unit, reused from block to block and call to call. Aligned, so that sums do not depend
-// on where the memory happens to lie.
+// One block's values of every unit and the parameters, in the precision of the passes; reused from block to block and
+// call to call. Aligned, so that sums do not depend on where the memory happens to lie.
+template <typename T>
 struct Block {
     struct alignas(64) Line {
-        double values[8];
+        T values[64 / sizeof(T)];
     };
     std::vector<Line> memory;
-    double* inputs;
-    double* first;
-    double* second;
-    double* second_slopes;
-    double* first_slopes;
-    double* slopes;
+    std::vector<T> parameters;
+    T* inputs;
+    T* first;
+    T* second;
+    T* second_slopes;
+    T* first_slopes;
+    T* slopes;
 
-    void prepare(std::size_t input_count) {
+    void prepare(std::size_t input_count, std::span<const double> values) {
+        parameters.resize(values.size());
+        for (std::size_t p = 0; p < values.size(); ++p) parameters[p] = static_cast<T>(values[p]);
         const std::size_t columns = input_count + 2 * kFirst + 2 * kSecond + 1;
-        memory.resize(columns * kBlockRows / 8);
+        memory.resize(columns * kBlockRows * sizeof(T) / sizeof(Line));
         inputs = memory[0].values;
         first = inputs + input_count * kBlockRows;
         second = first + kFirst * kBlockRows;
@@ -71,30 +75,89 @@ struct Block {
     }
 };
 
-Block& own_block(std::size_t inputs) {
-    thread_local Block block;
-    block.prepare(inputs);
+template <typename T>
+Block<T>& own_block(std::size_t inputs, std::span<const double> parameters) {
+    thread_local Block<T> block;
+    block.prepare(inputs, parameters);
     return block;
 }
 
 // Copies `rows` values and fills the rest of the block with zeros.
-void fill(double* block, const double* from, std::size_t rows) {
-    std::copy_n(from, rows, block);
-    std::fill(block + rows, block + kBlockRows, 0.0);
+template <typename T>
+void fill(T* block, const double* from, std::size_t rows) {
+    for (std::size_t i = 0; i < rows; ++i) block[i] = static_cast<T>(from[i]);
+    std::fill(block + rows, block + kBlockRows, T{});
 }
 
-void forward(const Layers<const double>& layers, const Columns& x, std::size_t begin, std::size_t rows, Block& block) {
+template <typename T>
+void forward(const Layers<const T>& layers, const Columns& x, std::size_t begin, std::size_t rows, Block<T>& block) {
+    using Vector = typename LanesOf<T>::type;
     for (std::size_t k = 0; k < x.inputs; ++k) fill(block.inputs + k * kBlockRows, x.data + k * x.stride + begin, rows);
     product(layers.first_weights, layers.first_biases, kFirst, x.inputs, block.inputs, block.first,
-            [](std::size_t, Lanes sum) { return sum > 0 ? sum : Lanes{}; });
+            [](std::size_t, Vector sum) { return sum > 0 ? sum : Vector{}; });
     product(layers.second_weights, layers.second_biases, kSecond, kFirst, block.first, block.second,
-            [](std::size_t, Lanes sum) { return sum; });
+            [](std::size_t, Vector sum) { return sum; });
 }
 
-Lanes clip(Lanes value) {
-    const Lanes one = broadcast(1);
+template <typename Vector>
+Vector clip(Vector value) {
+    const Vector one = Vector{} + 1;
     value = value < one ? value : one;
     return value > -one ? value : -one;
+}
+
+template <typename T>
+void log_sigma_of(std::size_t inputs, std::span<const double> parameters, const Columns& x, std::size_t begin,
+                  std::size_t end, double* out) {
+    Block<T>& block = own_block<T>(inputs, parameters);
+    const Layers<const T> layers(block.parameters.data(), inputs);
+    for (std::size_t at = begin; at < end; at += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, end - at);
+        forward(layers, x, at, rows, block);
+        for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) {
+            auto sum = broadcast(*layers.output_bias);
+            for (std::size_t i = 0; i < kSecond; ++i)
+                sum += broadcast(layers.output_weights[i]) * clip(load(block.second + i * kBlockRows + v));
+            store(block.slopes + v, sum);
+        }
+        std::copy_n(block.slopes, rows, out + (at - begin));
+    }
+}
+
+template <typename T>
+void add_gradient_of(std::size_t inputs, std::span<const double> parameters, const Columns& x, std::size_t begin,
+                     std::size_t end, const double* slopes, double* gradient) {
+    using Vector = typename LanesOf<T>::type;
+    Block<T>& block = own_block<T>(inputs, parameters);
+    const Layers<const T> layers(block.parameters.data(), inputs);
+    const Layers<double> sums(gradient, inputs);
+    // The second layer's weights by input, for the way back.
+    std::array<T, kFirst * kSecond> transposed{};
+    for (std::size_t i = 0; i < kSecond; ++i)
+        for (std::size_t j = 0; j < kFirst; ++j) transposed[j * kSecond + i] = layers.second_weights[i * kFirst + j];
+    for (std::size_t at = begin; at < end; at += kBlockRows) {
+        const std::size_t rows = std::min(kBlockRows, end - at);
+        forward(layers, x, at, rows, block);
+        fill(block.slopes, slopes + (at - begin), rows);
+        add_row_sums(block.slopes, 1, sums.output_bias);
+        for (std::size_t i = 0; i < kSecond; ++i) {
+            Vector output{};
+            for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) {
+                const Vector value = load(block.second + i * kBlockRows + v);
+                const Vector slope = load(block.slopes + v);
+                output += slope * clip(value);
+                const Vector inside = value * value < 1 ? slope : Vector{};
+                store(block.second_slopes + i * kBlockRows + v, inside * broadcast(layers.output_weights[i]));
+            }
+            sums.output_weights[i] += sum_of_lanes(output);
+        }
+        add_row_sums(block.second_slopes, kSecond, sums.second_biases);
+        add_outer(block.second_slopes, kSecond, block.first, kFirst, sums.second_weights);
+        product(transposed.data(), nullptr, kFirst, kSecond, block.second_slopes, block.first_slopes,
+                [&](std::size_t index, Vector sum) { return load(block.first + index) > 0 ? sum : Vector{}; });
+        add_row_sums(block.first_slopes, kFirst, sums.first_biases);
+        add_outer(block.first_slopes, kFirst, block.inputs, inputs, sums.first_weights);
+    }
 }
 
 }  // namespace
@@ -117,53 +180,14 @@ std::vector<double> Network::start(core::Random& random, double log_spread) cons
 
 void Network::log_sigma(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
                         double* out) const {
-    const Layers<const double> layers(parameters.data(), inputs_);
-    Block& block = own_block(inputs_);
-    for (std::size_t at = begin; at < end; at += kBlockRows) {
-        const std::size_t rows = std::min(kBlockRows, end - at);
-        forward(layers, x, at, rows, block);
-        for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
-            Lanes sum = broadcast(*layers.output_bias);
-            for (std::size_t i = 0; i < kSecond; ++i)
-                sum += broadcast(layers.output_weights[i]) * clip(load(block.second + i * kBlockRows + v));
-            store(block.slopes + v, sum);
-        }
-        std::copy_n(block.slopes, rows, out + (at - begin));
-    }
+    (precision_ == Precision::full ? log_sigma_of<double> : log_sigma_of<float>)(inputs_, parameters, x, begin, end,
+                                                                                 out);
 }
 
 void Network::add_gradient(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
                            const double* slopes, double* gradient) const {
-    const Layers<const double> layers(parameters.data(), inputs_);
-    const Layers<double> sums(gradient, inputs_);
-    // The second layer's weights by input, for the way back.
-    std::array<double, kFirst * kSecond> transposed{};
-    for (std::size_t i = 0; i < kSecond; ++i)
-        for (std::size_t j = 0; j < kFirst; ++j) transposed[j * kSecond + i] = layers.second_weights[i * kFirst + j];
-    Block& block = own_block(inputs_);
-    for (std::size_t at = begin; at < end; at += kBlockRows) {
-        const std::size_t rows = std::min(kBlockRows, end - at);
-        forward(layers, x, at, rows, block);
-        fill(block.slopes, slopes + (at - begin), rows);
-        add_row_sums(block.slopes, 1, sums.output_bias);
-        for (std::size_t i = 0; i < kSecond; ++i) {
-            Lanes output{};
-            for (std::size_t v = 0; v < kBlockRows; v += kLanes) {
-                const Lanes value = load(block.second + i * kBlockRows + v);
-                const Lanes slope = load(block.slopes + v);
-                output += slope * clip(value);
-                const Lanes inside = value * value < 1 ? slope : Lanes{};
-                store(block.second_slopes + i * kBlockRows + v, inside * broadcast(layers.output_weights[i]));
-            }
-            sums.output_weights[i] += sum_of_lanes(output);
-        }
-        add_row_sums(block.second_slopes, kSecond, sums.second_biases);
-        add_outer(block.second_slopes, kSecond, block.first, kFirst, sums.second_weights);
-        product(transposed.data(), nullptr, kFirst, kSecond, block.second_slopes, block.first_slopes,
-                [&](std::size_t index, Lanes sum) { return load(block.first + index) > 0 ? sum : Lanes{}; });
-        add_row_sums(block.first_slopes, kFirst, sums.first_biases);
-        add_outer(block.first_slopes, kFirst, block.inputs, inputs_, sums.first_weights);
-    }
+    (precision_ == Precision::full ? add_gradient_of<double> : add_gradient_of<float>)(inputs_, parameters, x, begin,
+                                                                                       end, slopes, gradient);
 }
 
 }  // namespace accrue::sigma

@@ -11,7 +11,12 @@ public:
     static constexpr std::size_t kFirst = 50;
     static constexpr std::size_t kSecond = 10;
 
-    explicit Network(std::size_t inputs) : inputs_(inputs) {}
+    // Passes in single precision are twice as fast: log sigma is then right to about 1e-6, and sums over rows, which
+    // are taken in double, better than that.
+    enum class Precision { full, single };
+
+    explicit Network(std::size_t inputs, Precision precision = Precision::full)
+        : inputs_(inputs), precision_(precision) {}
 
     std::string_view name() const override { return "network"; }
     std::size_t parameters() const override {
@@ -23,10 +28,13 @@ public:
     void add_gradient(std::span<const double> parameters, const Columns& x, std::size_t begin, std::size_t end,
                       const double* slopes, double* gradient) const override;
 
+    std::shared_ptr<const Form> rough() const override { return std::make_shared<Network>(inputs_, Precision::single); }
+
 private:
     std::size_t first_weights_end() const { return kFirst * inputs_; }
 
     std::size_t inputs_;
+    Precision precision_;
 };
 
 }  // namespace accrue::sigma
