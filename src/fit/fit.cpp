@@ -1,12 +1,8 @@
 #include "accrue/fit.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -16,7 +12,7 @@
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
 #include "fit/folds.hpp"
-#include "fit/train.hpp"
+#include "fit/tasks.hpp"
 #include "fit/verdict.hpp"
 #include "forecast/content.hpp"
 #include "mean/bias.hpp"
@@ -30,14 +26,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kSplitStream = 1'000'033;
-// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill
-// is mostly chance and dropping hurts.
-constexpr std::size_t kRowsToJudge = 500;
-constexpr double kShareOfBestSkill = 0.5;
+// From folds of so many rows on cost is smooth enough to wait for longer.
+constexpr std::size_t kRowsToWait = 500;
 constexpr int kShortPatience = 10;
 constexpr int kLongPatience = 30;
-// From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
-constexpr std::size_t kRowsToShareThreads = 200'000;
 constexpr std::size_t kMostGroupsInFile = 200;
 constexpr std::size_t kMostStarts = 1000;
 
@@ -216,74 +208,6 @@ Score make_score(const FitOptions& options, std::span<const double> errors, std:
     return {score_kind(options.score), accuracy / (accuracy + reliability)};
 }
 
-struct Task {
-    std::size_t fold;
-    std::size_t start;
-};
-
-// Trains every task, in parallel where rows are few, and reports progress one call at a time. A polynomial's orders
-// count as its starts.
-std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
-                               const Score& score, const TrainOptions& options, std::uint64_t seed,
-                               const FitWatcher& watcher) {
-    std::vector<std::vector<Trained>> trained(tasks.size());
-    std::mutex mutex;
-    std::atomic<bool> stopped{false};
-    std::size_t finished = 0;
-    const auto run = [&](std::size_t t) {
-        const Task& task = tasks[t];
-        if (stopped) return;
-        core::Random random(seed, 1 + t);
-        const auto report = [&](int iteration, double cost) {
-            if (watcher && !stopped) {
-                const std::lock_guard lock(mutex);
-                if (!watcher({t, task.fold, task.start, iteration, cost, finished, tasks.size()})) stopped = true;
-            }
-            return !stopped.load();
-        };
-        if (options.form == "polynomial")
-            trained[t] = train_orders(rows, divisions[task.fold], score, options, random, report);
-        else if (options.form == "clusters")
-            trained[t] = train_clusters(rows, divisions[task.fold], score, random, report);
-        else
-            trained[t].push_back(train(rows, divisions[task.fold], score, options, random, report));
-        const std::lock_guard lock(mutex);
-        ++finished;
-    };
-    if (rows.errors.size() >= kRowsToShareThreads)
-        for (std::size_t t = 0; t < tasks.size(); ++t) run(t);
-    else
-        tbb::parallel_for(std::size_t{0}, tasks.size(), run, tbb::simple_partitioner());
-    if (stopped) throw Interrupted();
-    std::vector<Trained> all;
-    for (std::size_t t = 0; t < tasks.size(); ++t)
-        for (std::size_t order = 0; order < trained[t].size(); ++order) {
-            all.push_back(std::move(trained[t][order]));
-            all.back().outcome.fold = tasks[t].fold;
-            all.back().outcome.start = tasks[t].start + order;
-        }
-    return all;
-}
-
-// Skill of every start over a constant sigma on the same held-out rows, and whether it is kept.
-void judge(std::vector<Trained>& trained, const std::vector<double>& constant_costs, std::size_t smallest_fold) {
-    double best = 0;
-    for (Trained& t : trained) {
-        const double constant = constant_costs[t.outcome.fold];
-        t.outcome.skill = constant > 0 ? 1 - t.outcome.validation_cost / constant : 0;
-        best = std::max(best, t.outcome.skill);
-    }
-    for (Trained& t : trained) {
-        t.outcome.kept = std::isfinite(t.outcome.validation_cost);
-        if (!t.outcome.kept) t.outcome.dropped_because = "its cost is not finite";
-        if (smallest_fold < kRowsToJudge || !t.outcome.kept) continue;
-        t.outcome.kept = t.outcome.skill > 0 && t.outcome.skill >= kShareOfBestSkill * best;
-        if (!t.outcome.kept)
-            t.outcome.dropped_because = fmt::format("its held-out skill of {:.2f}% is below half of the best, {:.2f}%",
-                                                    100 * t.outcome.skill, 100 * best);
-    }
-}
-
 // Polynomials: an order is kept in all folds when its validation cost is not worse than the best order's by more than
 // the standard error of their difference over the folds. The rows cannot tell those apart, so their average is taken.
 // Of clusters the best number alone is kept, which is what the method that they are compared with does.
@@ -354,6 +278,7 @@ Json configuration_json(const FitOptions& options, std::size_t starts, int patie
                  {"starts", starts},
                  {"patience", patience},
                  {"most_iterations", options.most_iterations},
+                 {"stages", options.stages},
                  {"seed", options.seed},
                  {"rows", archive.errors.size()}};
     if (options.recipe == "default") {
@@ -458,7 +383,7 @@ struct Fitting {
         score = make_score(options, scaled_errors, arranged.weights);
     }
 
-    TrainOptions train_options(const std::string& form) const { return {form, patience, options.most_iterations}; }
+    TrainOptions train_options() const { return {options.form, patience, options.most_iterations}; }
 
     std::uint32_t part_of(std::size_t arranged_at) const {
         const auto after = std::upper_bound(arranged.starts.begin(), arranged.starts.end(), arranged_at);
@@ -564,22 +489,18 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         divisions.push_back({f.arranged.starts[k], f.arranged.starts[k + 1], f.arranged.rows()});
         smallest = std::min(smallest, divisions[k].end - divisions[k].begin);
     }
-    f.choose_patience(smallest >= kRowsToJudge ? kLongPatience : kShortPatience);
+    f.choose_patience(smallest >= kRowsToWait ? kLongPatience : kShortPatience);
     // Forms without a random start need one.
     const bool random_starts = options.form == "network";
     f.starts = !random_starts ? 1 : options.starts > 0 ? options.starts : 3;
     std::vector<Task> tasks;
     for (std::size_t k = 0; k < options.folds; ++k)
         for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({k, r});
-    f.trained = train_all(f.rows, divisions, tasks, f.score, f.train_options(options.form), options.seed, watcher);
-
-    std::vector<Task> constant_tasks;
-    for (std::size_t k = 0; k < options.folds; ++k) constant_tasks.push_back({k, 0});
-    const std::vector<Trained> constants =
-        train_all(f.rows, divisions, constant_tasks, f.score, f.train_options("constant"), options.seed, {});
-    std::vector<double> constant_costs;
-    for (const Trained& t : constants) constant_costs.push_back(t.outcome.validation_cost);
-    judge(f.trained, constant_costs, options.form == "network" ? smallest : 0);
+    const TrainOptions train_options = f.train_options();
+    f.trained = (random_starts && options.stages ? train_in_stages : train_all)(f.rows, divisions, tasks, f.score,
+                                                                                train_options, options.seed, watcher);
+    const std::vector<Trained> constants = train_constants(f.rows, divisions, f.score, train_options);
+    judge(f.trained, constants, random_starts ? smallest : 0);
     if (options.form == "polynomial" || options.form == "clusters")
         judge_orders(f.trained, options.folds, options.form == "clusters");
 
@@ -640,13 +561,12 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
     f.starts = options.form != "network" ? 1 : options.starts > 0 ? options.starts : 5;
     std::vector<Task> tasks;
     for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({0, r});
-    f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(options.form), options.seed, watcher);
+    f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(), options.seed, watcher);
     if (options.form == "polynomial") f.trained = {last_useful_order(std::move(f.trained))};
     const auto best = std::min_element(f.trained.begin(), f.trained.end(), [](const Trained& a, const Trained& b) {
         return a.outcome.validation_cost < b.outcome.validation_cost;
     });
-    const std::vector<Trained> constant =
-        train_all(f.rows, {division}, {{0, 0}}, f.score, f.train_options("constant"), options.seed, {});
+    const std::vector<Trained> constant = train_constants(f.rows, {division}, f.score, f.train_options());
     for (Trained& t : f.trained) {
         t.outcome.skill = 1 - t.outcome.validation_cost / constant[0].outcome.validation_cost;
         t.outcome.kept = &t == &*best;

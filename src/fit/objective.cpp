@@ -25,11 +25,12 @@ Score::Kind score_kind(const std::string& name) {
 }
 
 Objective::Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-                     std::span<const double> weights, Score score)
+                     std::span<const double> weights, Score score, Ranks ranks)
     : form_(form),
       x_(x),
       slice_(slice),
       score_(score),
+      ranks_(ranks),
       sigmas_(slice.size()),
       slopes_(slice.size()),
       partial_gradients_(core::block_count(slice.size(), kChunk) * form.parameters()),
@@ -77,7 +78,7 @@ bool Objective::operator()(std::span<const double> parameters, double& cost, std
         switch (score_.kind) {
             case Score::Kind::ar:
                 cost = accuracy_reliability(errors_, sigmas_, score_.beta, weights_, slopes, &workspace_,
-                                            Variable::log_sigma)
+                                            Variable::log_sigma, ranks_)
                            .value;
                 break;
             case Score::Kind::crps:

@@ -31,7 +31,7 @@ struct Slice {
 class Objective {
 public:
     Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-              std::span<const double> weights, Score score);
+              std::span<const double> weights, Score score, Ranks ranks = Ranks::exact);
 
     // False where the parameters are not admissible or the cost is not finite. The gradient may be empty.
     bool operator()(std::span<const double> parameters, double& cost, std::span<double> gradient);
@@ -47,6 +47,7 @@ private:
     std::vector<double> errors_;
     std::vector<double> weights_;
     Score score_;
+    Ranks ranks_;
     std::vector<double> sigmas_;
     std::vector<double> slopes_;
     std::vector<double> partial_gradients_;

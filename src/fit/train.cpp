@@ -15,6 +15,9 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
+// From so many training rows on a descent counts them where it would sort, and uses the form's rough version.
+constexpr std::size_t kRowsForRough = 100'000;
+
 Slice training_slice(const Division& d) {
     return {d.begin, d.end, d.rows};
 }
@@ -23,9 +26,14 @@ Slice validation_slice(const Division& d) {
     return {0, 0, d.end - d.begin};
 }
 
+// Costs that are compared, kept and shown are those of `validation`, exact always; the descent on many rows may be
+// rough.
 struct Task {
     Task(const Rows& rows, const Division& d, const Score& score, const sigma::Form& form)
-        : training(form, rows.x, training_slice(d), rows.errors.first(d.rows), head(rows.weights, d.rows), score),
+        : is_rough(training_slice(d).size() >= kRowsForRough),
+          rough_form(is_rough ? form.rough() : nullptr),
+          training(rough_form ? *rough_form : form, rows.x, training_slice(d), rows.errors.first(d.rows),
+                   head(rows.weights, d.rows), score, is_rough ? Ranks::counted : Ranks::exact),
           validation(form, shifted(rows.x, d.begin), validation_slice(d), rows.errors.subspan(d.begin, d.end - d.begin),
                      part(rows.weights, d), score) {}
 
@@ -45,6 +53,8 @@ struct Task {
         return validation(parameters, cost, {}) ? cost : kNever;
     }
 
+    bool is_rough;
+    std::shared_ptr<const sigma::Form> rough_form;
     Objective training;
     Objective validation;
 };
@@ -101,8 +111,10 @@ optimise::Outcome descend(Task& task, const sigma::Form& form, std::vector<doubl
                                       best.outcome.validation_cost = cost;
                                       best.member.parameters.assign(x.begin(), x.end());
                                   }
-                                  since_best = cost < own_best ? 0 : since_best + 1;
-                                  own_best = std::min(own_best, cost);
+                                  // Costs are positive but for nlpd's.
+                                  const bool better = cost < own_best - options.tolerance * std::fabs(cost);
+                                  since_best = better ? 0 : since_best + 1;
+                                  if (better) own_best = cost;
                                   const bool go_on = report(iteration, cost);
                                   return !go_on || since_best >= options.patience ? optimise::Watch::stop
                                                                                   : optimise::Watch::go_on;
@@ -112,19 +124,23 @@ optimise::Outcome descend(Task& task, const sigma::Form& form, std::vector<doubl
 
 }  // namespace
 
+void train_on(Trained& trained, const Rows& rows, const Division& division, const Score& score,
+              const TrainOptions& options, const Report& report) {
+    trained.outcome.validation_cost = kNever;
+    Task task(rows, division, score, *trained.member.form);
+    const auto outcome = descend(task, *trained.member.form, trained.member.parameters, options, trained, report);
+    trained.outcome.iterations += outcome.iterations;
+    trained.outcome.reason = to_string(outcome.reason);
+    shorten(trained.member.parameters);
+}
+
 Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
               core::Random& random, const Report& report) {
-    Trained best;
-    best.outcome.validation_cost = kNever;
-    best.member.form = sigma::make_form(options.form, rows.ranges);
-    Task task(rows, division, score, *best.member.form);
-    auto start = best.member.form->start(random, log_spread(rows, division));
-    best.member.parameters = start;
-    const auto outcome = descend(task, *best.member.form, std::move(start), options, best, report);
-    best.outcome.iterations = outcome.iterations;
-    best.outcome.reason = to_string(outcome.reason);
-    shorten(best.member.parameters);
-    return best;
+    Trained own;
+    own.member.form = sigma::make_form(options.form, rows.ranges);
+    own.member.parameters = own.member.form->start(random, log_spread(rows, division));
+    train_on(own, rows, division, score, options, report);
+    return own;
 }
 
 std::vector<Trained> train_orders(const Rows& rows, const Division& division, const Score& score,

@@ -29,6 +29,7 @@ struct TrainOptions {
     std::string form;
     int patience;
     int most_iterations;
+    double tolerance = 0;  // what counts as a better validation cost: better by more than this share of it
 };
 
 struct Trained {
@@ -42,6 +43,10 @@ using Report = std::function<bool(int iteration, double cost)>;
 // A form without orders.
 Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
               core::Random& random, const Report& report);
+
+// Goes on with a start from where it got, on other rows: its costs become those of these rows.
+void train_on(Trained& trained, const Rows& rows, const Division& division, const Score& score,
+              const TrainOptions& options, const Report& report);
 
 // [ALG1] a polynomial of every order from 0 to 10, each started from the last solution. The validation rows stop each
 // descent early; which order to take is the recipe's choice.

@@ -1,0 +1,221 @@
+#include "fit/tasks.hpp"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <optional>
+
+namespace accrue::fitting {
+
+namespace {
+
+// From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
+constexpr std::size_t kRowsToShareThreads = 200'000;
+// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill
+// is mostly chance and dropping hurts.
+constexpr std::size_t kRowsToJudge = 500;
+constexpr double kShareOfBestSkill = 0.5;
+
+constexpr std::size_t kRowsOfFirstStage = 40'000;
+constexpr std::size_t kGrowth = 5;  // of a stage over the one before
+constexpr std::uint64_t kStageStream = 1'000'081;
+// Later stages begin close to their minimum: they stop when so many iterations have not lowered the validation cost by
+// such a share of it.
+constexpr int kLaterPatience = 10;
+constexpr double kLaterTolerance = 1e-5;
+// And when they have gone over so many rows in all, but not before the least iterations.
+constexpr double kRowsToGoOver = 25e6;
+constexpr int kLeastIterations = 20;
+
+// Progress of all stages together, one call at a time.
+struct Watched {
+    const FitWatcher& watcher;
+    std::size_t tasks;
+    std::mutex mutex = {};
+    std::atomic<bool> stopped = false;
+    std::size_t finished = 0;
+
+    Report report_of(std::size_t t, const Task& task) {
+        return [this, t, task](int iteration, double cost) {
+            if (watcher && !stopped) {
+                const std::lock_guard lock(mutex);
+                if (!watcher({t, task.fold, task.start, iteration, cost, finished, tasks})) stopped = true;
+            }
+            return !stopped.load();
+        };
+    }
+    void finish() {
+        const std::lock_guard lock(mutex);
+        ++finished;
+    }
+};
+
+// Calls run(t) for every task, and throws when the watcher has stopped them.
+template <typename Run>
+void for_tasks(std::size_t rows, std::size_t tasks, Watched& watched, Run&& run) {
+    const auto one = [&](std::size_t t) {
+        if (watched.stopped) return;
+        run(t);
+        watched.finish();
+    };
+    if (rows >= kRowsToShareThreads)
+        for (std::size_t t = 0; t < tasks; ++t) one(t);
+    else
+        tbb::parallel_for(std::size_t{0}, tasks, one, tbb::simple_partitioner());
+    if (watched.stopped) throw Interrupted();
+}
+
+// A random sample of every fold, in the order of the rows.
+struct Sample {
+    std::vector<double> columns;
+    std::vector<double> errors;
+    std::vector<double> weights;
+    std::vector<Division> divisions;
+    Rows rows;
+
+    Sample(const Rows& all, const std::vector<Division>& folds, double share, core::Random random) {
+        std::vector<std::size_t> taken;
+        std::size_t row = 0;
+        for (const Division& fold : folds) {
+            const std::size_t begin = taken.size();
+            const std::size_t size = fold.end - fold.begin;
+            auto wanted = static_cast<std::size_t>(std::lround(share * static_cast<double>(size)));
+            // Every row with the chance of what is still wanted among what is left, so that the sample has its size.
+            for (std::size_t left = size; left > 0 && wanted > 0; --left, ++row)
+                if (random.below(left) < wanted) {
+                    taken.push_back(row);
+                    --wanted;
+                }
+            row = fold.end;
+            divisions.push_back({begin, taken.size(), 0});
+        }
+        const auto take = [&](std::span<const double> values, std::vector<double>& to) {
+            for (const std::size_t i : taken) to.push_back(values[i]);
+        };
+        columns.reserve(all.x.inputs * taken.size());
+        for (std::size_t k = 0; k < all.x.inputs; ++k)
+            take({all.x.data + k * all.x.stride, all.errors.size()}, columns);
+        take(all.errors, errors);
+        if (!all.weights.empty()) take(all.weights, weights);
+        for (Division& division : divisions) division.rows = taken.size();
+        rows = {{columns.data(), taken.size(), all.x.inputs}, errors, weights, all.ranges};
+    }
+    Sample(const Sample&) = delete;
+    Sample& operator=(const Sample&) = delete;
+};
+
+std::size_t smallest_fold(const std::vector<Division>& divisions) {
+    std::size_t smallest = divisions.front().rows;
+    for (const Division& d : divisions) smallest = std::min(smallest, d.end - d.begin);
+    return smallest;
+}
+
+using Trainings = std::vector<std::vector<Trained>>;  // of every task; a polynomial's orders are one task
+
+std::vector<Trained> joined(Trainings trained, const std::vector<Task>& tasks) {
+    std::vector<Trained> all;
+    for (std::size_t t = 0; t < tasks.size(); ++t)
+        for (std::size_t order = 0; order < trained[t].size(); ++order) {
+            all.push_back(std::move(trained[t][order]));
+            all.back().outcome.fold = tasks[t].fold;
+            all.back().outcome.start = tasks[t].start + order;
+        }
+    return all;
+}
+
+Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
+                    const Score& score, const TrainOptions& options, std::uint64_t seed, Watched& watched) {
+    Trainings trained(tasks.size());
+    for_tasks(rows.errors.size(), tasks.size(), watched, [&](std::size_t t) {
+        const Division& division = divisions[tasks[t].fold];
+        core::Random random(seed, 1 + t);
+        const Report report = watched.report_of(t, tasks[t]);
+        if (options.form == "polynomial")
+            trained[t] = train_orders(rows, division, score, options, random, report);
+        else if (options.form == "clusters")
+            trained[t] = train_clusters(rows, division, score, random, report);
+        else
+            trained[t].push_back(train(rows, division, score, options, random, report));
+    });
+    return trained;
+}
+
+}  // namespace
+
+std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
+                               const Score& score, const TrainOptions& options, std::uint64_t seed,
+                               const FitWatcher& watcher) {
+    Watched watched{watcher, tasks.size()};
+    return joined(begin_all(rows, divisions, tasks, score, options, seed, watched), tasks);
+}
+
+std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
+                                     const std::vector<Task>& tasks, const Score& score, const TrainOptions& options,
+                                     std::uint64_t seed, const FitWatcher& watcher) {
+    std::vector<double> shares = {1};
+    while (shares.back() * static_cast<double>(rows.errors.size()) >= kGrowth * kRowsOfFirstStage)
+        shares.push_back(shares.back() / kGrowth);
+    if (shares.size() == 1) return train_all(rows, divisions, tasks, score, options, seed, watcher);
+
+    TrainOptions later = options;
+    later.patience = kLaterPatience;
+    later.tolerance = kLaterTolerance;
+    Watched watched{watcher, tasks.size() * shares.size()};
+    std::vector<Trained> trained;
+    for (std::size_t stage = 0; stage < shares.size(); ++stage) {
+        const double share = shares[shares.size() - 1 - stage];
+        const bool last = share == 1;
+        std::optional<Sample> sample;
+        if (!last) sample.emplace(rows, divisions, share, core::Random(seed, kStageStream + stage));
+        const Rows& own = last ? rows : sample->rows;
+        const std::vector<Division>& folds = last ? divisions : sample->divisions;
+        const double most = kRowsToGoOver / (share * static_cast<double>(rows.errors.size()));
+        later.most_iterations =
+            std::max(kLeastIterations, static_cast<int>(std::min<double>(most, options.most_iterations)));
+        if (stage == 0)
+            trained = joined(begin_all(own, folds, tasks, score, options, seed, watched), tasks);
+        else
+            for_tasks(own.errors.size(), tasks.size(), watched, [&](std::size_t t) {
+                if (trained[t].outcome.dropped_because.empty())
+                    train_on(trained[t], own, folds[tasks[t].fold], score, later, watched.report_of(t, tasks[t]));
+            });
+        if (!last) judge(trained, train_constants(own, folds, score, options), smallest_fold(folds));
+    }
+    return trained;
+}
+
+std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,
+                                     const TrainOptions& options) {
+    TrainOptions constant = options;
+    constant.form = "constant";
+    std::vector<Task> tasks;
+    for (std::size_t k = 0; k < divisions.size(); ++k) tasks.push_back({k, 0});
+    return train_all(rows, divisions, tasks, score, constant, 0, {});
+}
+
+void judge(std::vector<Trained>& trained, const std::vector<Trained>& constants, std::size_t smallest_fold) {
+    const auto is_dropped = [](const Trained& t) { return !t.outcome.dropped_because.empty(); };
+    double best = 0;
+    for (Trained& t : trained) {
+        if (is_dropped(t)) continue;
+        const double constant = constants[t.outcome.fold].outcome.validation_cost;
+        t.outcome.skill = constant > 0 ? 1 - t.outcome.validation_cost / constant : 0;
+        best = std::max(best, t.outcome.skill);
+    }
+    for (Trained& t : trained) {
+        if (is_dropped(t)) continue;
+        t.outcome.kept = std::isfinite(t.outcome.validation_cost);
+        if (!t.outcome.kept) t.outcome.dropped_because = "its cost is not finite";
+        if (smallest_fold < kRowsToJudge || !t.outcome.kept) continue;
+        t.outcome.kept = t.outcome.skill > 0 && t.outcome.skill >= kShareOfBestSkill * best;
+        if (!t.outcome.kept)
+            t.outcome.dropped_because = fmt::format("its held-out skill of {:.2f}% is below half of the best, {:.2f}%",
+                                                    100 * t.outcome.skill, 100 * best);
+    }
+}
+
+}  // namespace accrue::fitting

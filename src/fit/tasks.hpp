@@ -1,0 +1,36 @@
+// All starts of all folds: trained, and judged by what they held out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fit/train.hpp"
+
+namespace accrue::fitting {
+
+struct Task {
+    std::size_t fold;
+    std::size_t start;
+};
+
+// Trains every task on its fold's division, in parallel where rows are few, and reports progress one call at a time. A
+// polynomial's orders count as its starts. Throws Interrupted when the watcher says so.
+std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
+                               const Score& score, const TrainOptions& options, std::uint64_t seed,
+                               const FitWatcher& watcher);
+
+// The same for starts on many rows: start small, finish big. They train on a random sample of every fold, then from
+// where they got on samples five times as large, and in the end, for the last iterations, on all rows. Those without
+// skill on a sample are not carried on. Few rows are one stage.
+std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
+                                     const std::vector<Task>& tasks, const Score& score, const TrainOptions& options,
+                                     std::uint64_t seed, const FitWatcher& watcher);
+
+// Validation costs of the best constant sigma of every division.
+std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,
+                                     const TrainOptions& options);
+
+// Skill of every start over a constant sigma on the same held-out rows, and whether it is kept.
+void judge(std::vector<Trained>& trained, const std::vector<Trained>& constants, std::size_t smallest_fold);
+
+}  // namespace accrue::fitting

@@ -1,0 +1,61 @@
+// Start small, finish big: fits of many rows train on growing samples first.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/archives.hpp"
+#include "support/threads.hpp"
+
+namespace accrue {
+namespace {
+
+using support::Rows;
+using support::some_rows;
+
+constexpr std::size_t kManyRows = 200'000;  // two stages, the first with 40,000 rows
+
+FitOptions short_fit() {
+    FitOptions options;
+    options.folds = 2;
+    options.starts = 1;
+    options.most_iterations = 12;
+    return options;
+}
+
+TEST(Stages, EndOnAllRowsWithTheCostOfADirectFit) {
+    const Rows rows = some_rows(kManyRows, 160, 2);
+    FitOptions options = short_fit();
+    options.most_iterations = 60;
+    const FitResult staged = fit(rows.archive(), options);
+    options.stages = false;
+    const FitResult direct = fit(rows.archive(), options);
+    EXPECT_NE(staged.model.text(), direct.model.text());
+    EXPECT_EQ(staged.verification.rows, kManyRows);
+    // As many iterations go further in stages; a direct fit is not better by more than the figure that is promised.
+    EXPECT_LT(staged.verification.ar, direct.verification.ar * (1 + 1e-4));
+    // Iterations of both stages, and a cost for each of them and for each stage's beginning.
+    for (const StartOutcome& start : staged.starts)
+        EXPECT_EQ(start.validation_curve.size(), static_cast<std::size_t>(start.iterations) + 2);
+}
+
+TEST(Stages, BytesDoNotDependOnThreads) {
+    Rows rows = some_rows(kManyRows, 161, 1);
+    core::Random random(162);
+    for (std::size_t i = 0; i < kManyRows; ++i) rows.weights.push_back(random.uniform(0.5, 2));
+    support::expect_same_for_any_threads([&] { return fit(rows.archive(), short_fit()).model.text(); });
+}
+
+TEST(Stages, CanBeInterruptedInEachOfThem) {
+    const Rows rows = some_rows(kManyRows, 163, 1);
+    std::size_t tasks = 0;
+    // Two folds: the third task is the first of the second stage.
+    const auto in_second_stage = [&](const FitProgress& progress) {
+        tasks = progress.tasks;
+        return progress.finished < 2;
+    };
+    EXPECT_THROW(fit(rows.archive(), short_fit(), in_second_stage), Interrupted);
+    EXPECT_EQ(tasks, 4U);
+}
+
+}  // namespace
+}  // namespace accrue
