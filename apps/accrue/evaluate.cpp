@@ -26,7 +26,7 @@ void run(const Options& options) {
         print(scored.rows().title() + "\n\n" + lab_report(forecasts, terminal_width()));
         return;
     }
-    const nlohmann::ordered_json result = scores_json(forecasts, scored.rows().table().dropped());
+    const nlohmann::ordered_json result = scores_json(forecasts, scored.rows().dropped(), scored.rows().sampled_from());
     // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
     print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }

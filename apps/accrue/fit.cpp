@@ -75,7 +75,7 @@ nlohmann::ordered_json fit_report_data(const Options& options, const RoleTable& 
         for (const std::size_t i : held_out) codes.push_back(archive.groups.codes[i]);
     drawn.groups = {codes, archive.groups.labels};
     drawn.times = taken(archive.times);
-    drawn.times_are_dates = !archive.times.empty() && rows.table().has_dates(options.rows.time);
+    drawn.times_are_dates = rows.times_are_dates();
     drawn.input_names = options.inputs;
     for (const auto& input : archive.inputs) drawn.inputs.push_back(taken(input));
 
@@ -110,26 +110,34 @@ void run(Options& options) {
                   "-o - and --json both write to standard output: give the model a file");
     if (options.inputs.empty() && options.fit.form != "constant") options.inputs = default_inputs(options.rows);
     data::AtomicFile file(options.output);  // before the work: a bad place is known at once
-    std::vector<ColumnRequest> columns;
+    RowPlan plan;
     for (const std::string& input : options.inputs) {
         core::require(std::count(options.inputs.begin(), options.inputs.end(), input) == 1, "--inputs names '{}' twice",
                       input);
         core::require(input != options.rows.observation && input != options.rows.error,
                       "--inputs names '{}', which is what the errors are made of: it is not known when predicting",
                       input);
-        columns.push_back({input});
+        plan.read.push_back({input});
+        plan.kept.push_back(input);
     }
-    const RoleTable rows(options.rows, columns);
+    if (!options.rows.prediction.empty()) plan.kept.push_back(options.rows.prediction);
+    if (options.fit.mean != "none") plan.kept.push_back(options.rows.observation);
+    plan.work_bytes = fit_bytes_per_row(options.inputs.size(), options.fit);
+    // The report has a copy of what it draws.
+    if (report.wanted()) plan.work_bytes += (options.inputs.size() + 5) * sizeof(double);
+    plan.seed = options.fit.seed;
+    const RoleTable rows(options.rows, plan);
 
     Archive archive;
     archive.input_names = options.inputs;
-    for (const std::string& input : options.inputs) archive.inputs.push_back(rows.table().numbers(input));
+    for (const std::string& input : options.inputs) archive.inputs.push_back(rows.numbers(input));
     archive.errors = rows.errors();
     archive.prediction = rows.prediction();
-    if (options.fit.mean != "none") archive.observation = rows.observation();
+    archive.observation = rows.observation();
     archive.weights = rows.weights();
     archive.groups = rows.groups();
     archive.times = rows.times();
+    archive.sampled_from = rows.sampled_from();
     archive.prediction_name = options.rows.prediction;
     archive.observation_name = options.rows.observation;
     archive.error_name = options.rows.error;
@@ -147,7 +155,8 @@ void run(Options& options) {
 
     if (options.json) {
         nlohmann::ordered_json json = to_json(result.verification);
-        json["dropped"] = rows.table().dropped();
+        json["dropped"] = rows.dropped();
+        if (rows.sampled_from() > 0) json["sampled_from"] = rows.sampled_from();
         json["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
         json["model"] = options.output;
         json["inputs"] = options.inputs;

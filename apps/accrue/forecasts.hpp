@@ -35,9 +35,11 @@ struct ScoredForecast {
 
 class ScoredForecasts {
 public:
-    // `more` are further columns to read.
-    ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options,
-                    std::vector<ColumnRequest> more = {});
+    // Scores alone, or also what it takes to draw the forecasts: means, and the inputs of the models beside `drawn`,
+    // further columns.
+    enum class Purpose { score, draw };
+    ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options, Purpose purpose = Purpose::score,
+                    const std::vector<std::string>& drawn = {});
     ScoredForecasts(const ScoredForecasts&) = delete;
 
     const RoleTable& rows() const { return *rows_; }
@@ -46,11 +48,19 @@ public:
     std::vector<Verification> verifications() const;
 
 private:
-    void score_model(const Model& model, const RowOptions& roles, const VerifyOptions& options);
+    // The places of a model's figures among the computed columns.
+    struct Columns {
+        std::size_t sigmas;
+        std::optional<std::size_t> errors, means;  // where they are not those of the archive
+    };
+
+    Columns plan_model(const Model& model, const std::string& path, const RowOptions& roles, Purpose purpose,
+                       RowPlan& plan) const;
+    static void compute(const Model& model, const Columns& places, const RowOptions& roles, const RoleSlab& slab,
+                        std::span<std::vector<double>> columns);
 
     std::deque<Model> models_;
     std::optional<RoleTable> rows_;
-    std::deque<std::vector<double>> own_;  // numbers that no column holds
     std::vector<ScoredForecast> forecasts_;
 };
 

@@ -51,18 +51,16 @@ void run(const Options& options) {
     std::vector<std::string> read = options.rows.files;
     read.insert(read.end(), options.forecasts.models.begin(), options.forecasts.models.end());
     ReportFiles files(options.output, options.figures, read);
-    std::vector<ColumnRequest> columns;
-    for (const std::string& input : options.inputs) columns.push_back({input});
-    const ScoredForecasts scored(options.rows, options.forecasts, columns);
+    const ScoredForecasts scored(options.rows, options.forecasts, ScoredForecasts::Purpose::draw, options.inputs);
     const RoleTable& rows = scored.rows();
 
     ReportRows drawn;
     drawn.weights = rows.weights();
     drawn.groups = rows.groups();
     drawn.times = rows.times();
-    drawn.times_are_dates = !options.rows.time.empty() && rows.table().has_dates(options.rows.time);
+    drawn.times_are_dates = rows.times_are_dates();
     drawn.input_names = drawn_inputs(options, scored.models());
-    for (const std::string& name : drawn.input_names) drawn.inputs.push_back(rows.table().numbers(name));
+    for (const std::string& name : drawn.input_names) drawn.inputs.push_back(rows.numbers(name));
     std::vector<ReportForecast> forecasts;
     for (const ScoredForecast& f : scored.forecasts())
         forecasts.push_back({f.verification, f.errors, f.sigmas, f.means, f.model});

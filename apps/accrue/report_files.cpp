@@ -42,7 +42,8 @@ ReportText report_text(const RowOptions& options, const RoleTable& rows, const s
     text.columns = {{"prediction", options.prediction}, {"observation", options.observation},
                     {"error", options.error},           {"weight", options.weight},
                     {"group", options.group},           {"time", options.time}};
-    text.dropped = rows.table().dropped();
+    text.dropped = rows.dropped();
+    text.sampled_from = rows.sampled_from();
     return text;
 }
 

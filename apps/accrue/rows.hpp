@@ -1,6 +1,8 @@
 // The options by which a command is told where its rows are and which column plays which role.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include "accrue/table.hpp"
 #include "accrue/verify.hpp"
 #include "commands.hpp"
+#include "data/kept_rows.hpp"
 
 namespace accrue::app {
 
@@ -18,6 +21,8 @@ struct RowOptions {
     std::string prediction, observation, error, weight, group, time;
     Missing missing = Missing::refuse;
     bool no_header = false;
+    std::size_t memory = 0;  // bytes; 0: most of what there is
+    std::size_t sample = 0;  // rows to use; 0: all that memory has room for
 
     // The column whose dimensions are the rows in NetCDF.
     const std::string& main_column() const {
@@ -29,8 +34,8 @@ struct RowOptions {
 // What a command wants a column of times for.
 enum class TimeUse { none, folds, drawn };
 
-// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, and --time where it
-// has a use.
+// Adds FILE..., --prediction, --observation, --error, --weight, --group, --missing, --no-header, --memory, --sample,
+// and --time where it has a use.
 void add_row_options(CLI::App& command, RowOptions& options, const std::string& files_help, TimeUse time);
 
 // Throws when the output, the place of `what`, is one of the files to read, which would be lost.
@@ -39,26 +44,61 @@ void require_other_file(const std::string& output, const std::vector<std::string
 // Throws unless the errors are named one way or the other. Called before anything is read.
 void require_error_columns(const RowOptions& options);
 
-// The rows with their roles. `more` are further columns to read.
+// Some rows of the files, with their roles.
+struct RoleSlab {
+    const Table& table;
+    std::span<const double> errors;      // empty when only observations were named
+    std::span<const double> prediction;  // empty when none was named
+};
+
+// What a command wants of the rows.
+struct RowPlan {
+    std::vector<ColumnRequest> read;  // columns beside those of the roles
+    std::vector<std::string> kept;    // those of all that have to be at hand later
+    std::size_t computed = 0;         // columns that `compute` makes of every slab, and that are kept
+    std::function<void(const RoleSlab& slab, std::span<std::vector<double>> columns)> compute = {};
+    std::size_t work_bytes = 0;  // a row, of what is done with the rows beyond holding them
+    std::uint64_t seed = 1;      // of the sample
+};
+
+// The rows of all files: errors, weights, groups, times and what the plan keeps. They are read slab by slab, and where
+// memory has no room for what is kept of them, it is kept of a random sample.
 class RoleTable {
 public:
-    RoleTable(const RowOptions& options, std::vector<ColumnRequest> more);
+    RoleTable(const RowOptions& options, const RowPlan& plan);
+    RoleTable(const RoleTable&) = delete;
 
-    const Table& table() const { return *table_; }
-    std::span<const double> errors() const { return errors_; }  // empty when only observations were named
-    std::span<const double> prediction() const;                 // empty when none was named
-    std::span<const double> observation() const;                // likewise
+    std::size_t rows() const { return rows_->rows(); }
+    std::size_t dropped() const { return dropped_; }
+    std::size_t sampled_from() const;  // the number of all rows; 0 where these are all
+    std::span<const double> numbers(const std::string& name) const { return rows_->column(places_.at(name)); }
+    std::span<const double> computed(std::size_t k) const { return rows_->column(first_computed_ + k); }
+    std::span<const double> errors() const;      // empty when only observations were named
+    std::span<const double> prediction() const;  // these two: empty when they are not kept
+    std::span<const double> observation() const;
     std::span<const double> weights() const;
     std::span<const double> times() const;
+    bool times_are_dates() const { return times_are_dates_; }
     Grouping groups() const;
     // "1000 rows of archive.csv (3 dropped: a value was missing); error = y - mu"
     std::string title() const;
 
 private:
+    std::size_t most_rows(const RowPlan& plan, std::size_t columns);
+    void add(const Table& slab, const RowPlan& plan);
+    std::span<const double> kept(const std::string& name) const;
+
     const RowOptions& options_;
-    std::optional<Table> table_;
-    std::vector<double> differences_;
-    std::span<const double> errors_;
+    std::size_t memory_;
+    bool limited_by_memory_ = false;
+    bool has_errors_;
+    std::map<std::string, std::size_t> places_;  // of columns by name
+    std::size_t first_computed_ = 0;
+    std::optional<data::KeptRows> rows_;
+    std::vector<std::vector<double>> made_;  // in a slab: differences, then computed columns
+    std::vector<std::string> labels_;
+    std::size_t dropped_ = 0;
+    bool times_are_dates_ = false;
 };
 
 // The forecasts of so many rows, also where neither inputs nor a prediction tell their number: a constant fitted to

@@ -22,6 +22,7 @@ struct Archive {
     std::span<const double> weights;      // optional
     Grouping groups;                      // optional: folds never split a group
     std::span<const double> times;        // optional: folds are contiguous blocks of time
+    std::size_t sampled_from = 0;         // rows, of which these are a random sample; 0: they are all
     // Names for the model file and for messages.
     std::string prediction_name, observation_name, error_name, weight_name, group_name, time_name;
 };
@@ -87,6 +88,9 @@ struct FitResult {
     // for rows that are not in the verification.
     std::vector<double> errors, sigmas;
 };
+
+// Bytes that fit() needs for every row beyond its archive, at most: measured (bench/fit_memory.py) and rounded up.
+std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options = {});
 
 // Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are
 // all zero, values that are not finite, a single group.

@@ -39,11 +39,13 @@ struct ReportText {
     std::vector<std::string> files;
     std::vector<std::pair<std::string, std::string>> columns;  // role and name
     std::size_t dropped = 0;
+    std::size_t sampled_from = 0;  // rows, of which those given are a random sample; 0: they are all
     Verdict verdict;
 };
 
 // The object that `accrue evaluate --json` prints for these forecasts: of one, or a list of several.
-nlohmann::ordered_json scores_json(std::span<const Verification> forecasts, std::size_t dropped);
+nlohmann::ordered_json scores_json(std::span<const Verification> forecasts, std::size_t dropped,
+                                   std::size_t sampled_from = 0);
 
 // Everything that a report draws, as one object. Throws InputError when there is no forecast or a length differs.
 nlohmann::ordered_json report_data(const ReportText& text, const ReportRows& rows,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -10,6 +11,10 @@
 #include <vector>
 
 namespace accrue {
+
+namespace data {
+struct TableBuilder;
+}
 
 // What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null).
 enum class Missing {
@@ -39,6 +44,9 @@ struct ReadOptions {
     // NetCDF: the variable whose dimensions are the rows; the others are matched by dimension name and broadcast to
     // them. Empty: the first requested column.
     std::string rows_of = {};
+    // How much of a file is in memory at a time: text, or the numbers of a NetCDF variable. Results do not depend on
+    // it.
+    std::size_t slab_bytes = std::size_t{64} << 20U;
 };
 
 // A text column as codes into its labels; labels are in the order of their first row.
@@ -61,6 +69,8 @@ public:
           std::map<std::string, TextColumn> texts, std::set<std::string> dates);
 
 private:
+    friend data::TableBuilder;  // which hands tables out in slabs and takes their memory back
+
     std::size_t rows_ = 0;
     std::size_t dropped_ = 0;
     std::map<std::string, std::vector<double>> numbers_;
@@ -74,6 +84,13 @@ private:
 // file.
 Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
                  const ReadOptions& options = {});
+
+// The same rows in the same order, for files that are larger than the memory: `use` gets some at a time, as a table
+// that is gone afterwards. A text column has one list of labels for all slabs, of which a slab holds those so far;
+// dropped() counts the rows left out so far. Returns the number of rows left out. What was handed over before a bad
+// place has been handed over.
+std::size_t read_slabs(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
+                       const ReadOptions& options, const std::function<void(const Table& slab)>& use);
 
 // The columns of a file whose first values (of up to 1,000 rows) are numbers or missing, and not all missing. Columns
 // without a name are left out: they are row numbers that some program wrote.

@@ -88,6 +88,10 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
                     std::span<const double> weights = {}, const Grouping& groups = {},
                     const VerifyOptions& options = {});
 
+// Bytes that verify() needs for every row beyond its arguments, at most: with row weights, groups (the most where one
+// holds all rows), shapes.
+std::size_t verify_bytes_per_row(bool weights, bool groups, bool shapes);
+
 // The shapes that rows have: one for all, or a code into the list for every row.
 struct Shapes {
     std::span<const Shape> list;

@@ -1,7 +1,10 @@
 #include "core/buffer.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 namespace accrue::core {
@@ -31,6 +34,29 @@ void* allocate_unfilled(std::size_t bytes) {
 
 void free_unfilled(void* memory, std::size_t bytes) noexcept {
     ::operator delete(memory, alignment_of(bytes));
+}
+
+void* resize_pages(void* memory, std::size_t old_bytes, std::size_t& bytes) {
+    static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    bytes = (bytes + page - 1) / page * page;
+    if (bytes == old_bytes) return memory;
+    void* place = nullptr;
+    if (bytes > 0) {
+#ifdef MREMAP_MAYMOVE
+        if (memory != nullptr) {
+            place = ::mremap(memory, old_bytes, bytes, MREMAP_MAYMOVE);
+            if (place == MAP_FAILED) throw std::bad_alloc();
+            return place;
+        }
+#endif
+        place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (place == MAP_FAILED) throw std::bad_alloc();
+    }
+    if (memory != nullptr) {
+        if (place != nullptr) std::memcpy(place, memory, std::min(bytes, old_bytes));
+        ::munmap(memory, old_bytes);
+    }
+    return place;
 }
 
 }  // namespace accrue::core

@@ -11,6 +11,9 @@
 
 namespace accrue::core {
 
+// SplitMix64: spreads neighbouring numbers over all 64 bits, every number to one of its own.
+std::uint64_t scramble(std::uint64_t x);
+
 // One stream of random numbers. Streams with another seed or another `stream` are independent, so tasks that run
 // in parallel take one each (stream = task number) and the result does not depend on who runs first.
 // The engine is std::mt19937_64, whose output the C++ standard fixes; the distributions are Boost's, whose

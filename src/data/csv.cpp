@@ -16,7 +16,7 @@
 #include "data/csv_layout.hpp"
 #include "data/csv_rows.hpp"
 #include "data/csv_trouble.hpp"
-#include "data/file_text.hpp"
+#include "data/csv_windows.hpp"
 #include "data/messages.hpp"
 
 namespace accrue::data {
@@ -74,8 +74,7 @@ struct ChunkResult {
 class CsvReader {
 public:
     CsvReader(const std::string& file, const ReadOptions& options, TableBuilder& table)
-        : file_(file), options_(options), table_(table), text_(file) {
-        layout_ = find_layout(text_.view(), file, options);
+        : file_(file), options_(options), table_(table), windows_(file, options), layout_(windows_.layout()) {
         for (std::size_t i = 0; i < table.numbers.size(); ++i)
             tasks_.push_back({find(table.numbers[i].name), table.numbers[i].kind, table.numbers[i].rule, i});
         for (std::size_t i = 0; i < table.texts.size(); ++i)
@@ -88,7 +87,14 @@ public:
     void read();
 
 private:
+    // Rows and newlines of the file, dropped rows included, without the header's.
+    struct Progress {
+        std::size_t rows = 0;
+        std::size_t newlines = 0;
+    };
+
     std::size_t find(const std::string& name) const { return find_column(layout_, name, file_, options_); }
+    void read_chunks(const std::vector<Chunk>& chunks);
     void make_room(std::size_t rows);
     void parse_chunk(const Chunk& chunk, ChunkResult& result);
     Trouble read_row(const RowScanner& rows, std::size_t place, const ChunkResult& result, const Task*& where);
@@ -98,19 +104,30 @@ private:
     std::size_t check_times(std::vector<ChunkResult>& results, std::size_t first_bad);
     void merge_labels(std::vector<ChunkResult>& results);
     void close_gaps(const std::vector<ChunkResult>& results);
-    [[noreturn]] void refuse(const std::vector<ChunkResult>& results, std::size_t bad) const;
+    [[noreturn]] void refuse(const std::vector<Chunk>& chunks, const std::vector<ChunkResult>& results,
+                             std::size_t bad) const;
 
     const std::string& file_;
     const ReadOptions& options_;
     TableBuilder& table_;
-    FileText text_;
-    CsvLayout layout_;
+    CsvWindows windows_;
+    const CsvLayout& layout_;
     std::vector<Task> tasks_;  // by field
     bool has_times_ = false;
+    Progress progress_;
 };
 
 void CsvReader::read() {
-    const std::vector<Chunk> chunks = cut_chunks(layout_.body, layout_.dialect);
+    for (;;) {
+        const std::vector<Chunk> chunks = windows_.next();
+        if (chunks.empty()) break;
+        read_chunks(chunks);
+        table_.hand_over();
+    }
+    core::require(progress_.rows > 0, "{} has a header but no rows", display_name(file_));
+}
+
+void CsvReader::read_chunks(const std::vector<Chunk>& chunks) {
     std::vector<ChunkResult> results(chunks.size());
     std::size_t room = table_.rows;
     for (std::size_t c = 0; c < chunks.size(); ++c) {
@@ -130,7 +147,7 @@ void CsvReader::read() {
         }
     });
     const std::size_t bad = check_times(results, first_bad);
-    if (bad < chunks.size()) refuse(results, bad);
+    if (bad < chunks.size()) refuse(chunks, results, bad);
 
     std::size_t seen = 0;
     std::size_t kept = 0;
@@ -138,12 +155,13 @@ void CsvReader::read() {
         seen += result.seen;
         kept += result.kept;
     }
-    core::require(seen > 0, "{} has a header but no rows", display_name(file_));
     merge_labels(results);
     close_gaps(results);
     table_.rows += kept;
     table_.dropped += seen - kept;
     make_room(table_.rows);
+    progress_.rows += seen;
+    for (const Chunk& chunk : chunks) progress_.newlines += chunk.survey.newlines;
 }
 
 // Fresh memory is zeroed and paged in here, which is worth both cores.
@@ -295,13 +313,18 @@ void CsvReader::close_gaps(const std::vector<ChunkResult>& results) {
     });
 }
 
-void CsvReader::refuse(const std::vector<ChunkResult>& results, std::size_t bad) const {
+void CsvReader::refuse(const std::vector<Chunk>& chunks, const std::vector<ChunkResult>& results,
+                       std::size_t bad) const {
     const Finding& finding = results[bad].finding;
-    std::size_t row = finding.row_in_piece;
-    for (std::size_t c = 0; c < bad; ++c) row += results[c].seen;
-    const std::string_view whole = text_.view();
-    const auto before = static_cast<std::size_t>(finding.row - whole.data());
-    refuse_row(file_, row, count_newlines(whole.substr(0, before)) + 1, finding, layout_, options_.header);
+    std::size_t row = progress_.rows + finding.row_in_piece;
+    std::size_t lines = windows_.header_lines() + progress_.newlines;
+    for (std::size_t c = 0; c < bad; ++c) {
+        row += results[c].seen;
+        lines += chunks[c].survey.newlines;
+    }
+    const std::string_view text = chunks[bad].text;
+    lines += count_newlines(text.substr(0, static_cast<std::size_t>(finding.row - text.data())));
+    refuse_row(file_, row, lines + 1, finding, layout_, options_.header);
 }
 
 }  // namespace
@@ -311,29 +334,39 @@ void read_csv(const std::string& file, const ReadOptions& options, TableBuilder&
 }
 
 std::vector<std::string> csv_column_names(const std::string& file, const ReadOptions& options) {
-    const FileText text(file);
-    return find_layout(text.view(), file, options).names;
+    return CsvWindows(file, options).layout().names;
 }
 
 std::vector<std::string> csv_numeric_columns(const std::string& file, const ReadOptions& options) {
     constexpr std::size_t kSample = 1000;
-    const FileText text(file);
-    const CsvLayout layout = find_layout(text.view(), file, options);
+    ReadOptions beginning = options;
+    beginning.slab_bytes = kChunkBytes;
+    CsvWindows windows(file, beginning);
+    const CsvLayout& layout = windows.layout();
     const std::size_t columns = layout.names.size();
     std::vector<bool> has_text(columns, false);
     std::vector<bool> has_number(columns, false);
-    RowScanner rows(layout.body, layout.dialect, columns);
-    for (std::size_t row = 0; row < kSample && rows.next(); ++row) {
-        // Rows of another length are for read_table to refuse.
-        for (std::size_t i = 0; i < std::min(columns, rows.fields()); ++i) {
-            if (has_text[i]) continue;
-            const CellState state = parse_number(rows.field(i)).state;
-            // Infinities and the like are numbers too: refusing them at their place tells more than leaving them out.
-            if (state == CellState::not_a_number)
-                has_text[i] = true;
-            else if (state != CellState::missing)
-                has_number[i] = true;
+    std::size_t seen = 0;
+    const auto look_at = [&](const Chunk& chunk) {
+        RowScanner rows(chunk.text, layout.dialect, columns);
+        for (; seen < kSample && rows.next(); ++seen) {
+            // Rows of another length are for read_table to refuse.
+            for (std::size_t i = 0; i < std::min(columns, rows.fields()); ++i) {
+                if (has_text[i]) continue;
+                const CellState state = parse_number(rows.field(i)).state;
+                // Infinities and the like are numbers too: refusing them at their place tells more than leaving them
+                // out.
+                if (state == CellState::not_a_number)
+                    has_text[i] = true;
+                else if (state != CellState::missing)
+                    has_number[i] = true;
+            }
         }
+    };
+    while (seen < kSample) {
+        const std::vector<Chunk> chunks = windows.next();
+        if (chunks.empty()) break;
+        for (const Chunk& chunk : chunks) look_at(chunk);
     }
     std::vector<std::string> names;
     for (std::size_t i = 0; i < columns; ++i)

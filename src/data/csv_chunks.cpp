@@ -92,10 +92,16 @@ std::vector<Chunk> cut_outside_quotes(std::string_view body, Dialect dialect, st
 
 }  // namespace
 
-std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_t size) {
+std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_t size, bool goes_on) {
     if (body.empty()) return {};
-    const std::vector<Block> blocks = survey_blocks(body, size);
+    std::vector<Block> blocks = survey_blocks(body, size);
     const bool quotes = std::any_of(blocks.begin(), blocks.end(), [](const Block& b) { return b.survey.quotes; });
+    if (goes_on) {
+        // Behind the last newline there is none to count, so that the survey still holds.
+        body = body.substr(0, quotes ? whole_rows(body, dialect) : body.rfind('\n') + 1);
+        if (body.empty()) return {};
+        blocks.resize(core::block_count(body.size(), size));
+    }
     return quotes ? cut_outside_quotes(body, dialect, size) : cut_at_newlines(body, blocks);
 }
 

@@ -22,8 +22,10 @@ struct Chunk {
     std::size_t most_rows() const { return survey.newlines + (!text.empty() && text.back() != '\n'); }
 };
 
-// Cuts at newlines outside quotes, about every `size` bytes.
-std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_t size = kChunkBytes);
+// Cuts at newlines outside quotes, about every `size` bytes. Where the text goes on behind `body`, a row that has no
+// line end in it is left out.
+std::vector<Chunk> cut_chunks(std::string_view body, Dialect dialect, std::size_t size = kChunkBytes,
+                              bool goes_on = false);
 
 // How many bytes of the text, which begins with a row, are rows with their line ends; the rest is the beginning of one.
 std::size_t whole_rows(std::string_view text, Dialect dialect);

@@ -75,19 +75,21 @@ void NetcdfReader::check_form(TableBuilder::NumberColumn& column, const RowVaria
 }
 
 void NetcdfReader::read() {
-    SlabWalk walk(grid_, kSlabRows);
+    SlabWalk walk(grid_, std::clamp<std::size_t>(options_.slab_bytes / sizeof(double), 1, kSlabRows));
     for (auto* columns : {&numbers_, &texts_})
         for (const RowVariable& column : *columns) column.keep_chunks(grid_, walk.cut());
     // Growing step by step would hold the columns twice at times.
     core::require(grid_.rows < std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double),
                   "{} claims {} rows, more than memory can hold", display_name(file_.path()), grid_.rows);
-    for (auto& column : table_.numbers) column.values.reserve(table_.rows + grid_.rows);
-    for (auto& column : table_.texts) column.column.codes.reserve(table_.rows + grid_.rows);
+    if (table_.keeps_rows()) {
+        for (auto& column : table_.numbers) column.values.reserve(table_.rows + grid_.rows);
+        for (auto& column : table_.texts) column.column.codes.reserve(table_.rows + grid_.rows);
+    }
     elements_.resize(texts_.size());
 
     Slab slab;
-    std::size_t base = table_.rows;
     while (walk.next(slab)) {
+        const std::size_t base = table_.rows;
         for (std::size_t c = 0; c < numbers_.size(); ++c) {
             std::vector<double>& values = table_.numbers[c].values;
             values.resize(base + slab.rows);
@@ -97,12 +99,12 @@ void NetcdfReader::read() {
             elements_[c].resize(slab.rows);
             texts_[c].read_labels(slab, elements_[c]);
         }
-        base += keep_rows(slab, base);
+        const std::size_t kept = keep_rows(slab, base);
+        for (auto& column : table_.numbers) column.values.resize(base + kept);
+        table_.dropped += slab.rows - kept;
+        table_.rows += kept;
+        table_.hand_over();
     }
-    for (auto& column : table_.numbers) column.values.resize(base);
-    const std::size_t kept = base - table_.rows;
-    table_.dropped += grid_.rows - kept;
-    table_.rows = base;
 }
 
 // Checks the rows of the slab, which lie at `base` of the number columns, moves those that stay together and gives

@@ -62,18 +62,33 @@ const TextColumn& Table::text(const std::string& name) const {
     return found->second;
 }
 
-Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
-                 const ReadOptions& options) {
+namespace {
+
+void read_files(const std::vector<std::string>& files, const ReadOptions& options, data::TableBuilder& table) {
     core::require(!files.empty(), "no input file was given");
-    data::TableBuilder table(columns);
     for (const std::string& file : files) format_of(file).read(file, options, table);
-    if (table.rows == 0) {
+    if (!table.has_rows) {
         const std::string others =
             files.size() == 1 ? "" : fmt::format(" and {} more", data::counted(files.size() - 1, "file"));
         core::refuse("{}{}: no rows are left: all {} rows had a missing value", data::display_name(files.front()),
                      others, table.dropped);
     }
+}
+
+}  // namespace
+
+Table read_table(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
+                 const ReadOptions& options) {
+    data::TableBuilder table(columns);
+    read_files(files, options, table);
     return std::move(table).finish();
+}
+
+std::size_t read_slabs(const std::vector<std::string>& files, const std::vector<ColumnRequest>& columns,
+                       const ReadOptions& options, const std::function<void(const Table& slab)>& use) {
+    data::TableBuilder table(columns, use);
+    read_files(files, options, table);
+    return table.dropped;
 }
 
 std::vector<std::string> numeric_columns(const std::string& file, const ReadOptions& options) {

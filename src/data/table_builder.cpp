@@ -27,7 +27,8 @@ std::uint32_t TableBuilder::LabelColumn::code(std::string_view label) {
     return entry->second;
 }
 
-TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests) {
+TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests, std::function<void(const Table& slab)> use)
+    : use_(std::move(use)) {
     if (!requests.empty()) first = requests.front().name;
     for (const ColumnRequest& request : requests) {
         if (request.kind == Kind::text) {
@@ -39,6 +40,23 @@ TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests) {
             numbers.push_back({request.name, request.kind, request.rule, {}});
         }
     }
+}
+
+void TableBuilder::hand_over() {
+    has_rows = has_rows || rows > 0;
+    if (!use_ || rows == 0) return;
+    Table slab = std::move(*this).finish();
+    use_(slab);
+    // Memory and labels are used again.
+    for (NumberColumn& column : numbers) {
+        column.values = std::move(slab.numbers_[column.name]);
+        column.values.clear();
+    }
+    for (LabelColumn& column : texts) {
+        column.column = std::move(slab.texts_[column.name]);
+        column.column.codes.clear();
+    }
+    rows = 0;
 }
 
 Table TableBuilder::finish() && {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,9 +15,9 @@ namespace accrue::data {
 // How the times of a column are written.
 enum class TimeForm { unknown, number, iso };
 
-// The requested columns, each once, and the rows so far. A reader appends the rows of one file to every column, then
-// adds to rows and dropped. A column asked for twice has the stricter rule and kind (a number, not just a time); as
-// number and as text it is two columns.
+// The requested columns, each once, and the rows so far. A reader appends some rows of a file to every column, adds to
+// rows and dropped, and calls hand_over(), until the file is through. A column asked for twice has the stricter rule
+// and kind (a number, not just a time); as number and as text it is two columns.
 struct TableBuilder {
     struct NumberColumn {
         std::string name;
@@ -34,14 +35,21 @@ struct TableBuilder {
         std::uint32_t code(std::string_view label);
     };
 
-    explicit TableBuilder(const std::vector<ColumnRequest>& requests);
+    // Without `use` the rows of all files come together; else it gets them as they come, and they are forgotten.
+    explicit TableBuilder(const std::vector<ColumnRequest>& requests, std::function<void(const Table& slab)> use = {});
+    void hand_over();
+    bool keeps_rows() const { return !use_; }
     Table finish() &&;
 
     std::string first;  // the column that was asked for first
     std::vector<NumberColumn> numbers;
     std::vector<LabelColumn> texts;
-    std::size_t rows = 0;
-    std::size_t dropped = 0;
+    std::size_t rows = 0;     // that have not been handed over
+    std::size_t dropped = 0;  // of all files
+    bool has_rows = false;    // whether there have been any
+
+private:
+    std::function<void(const Table& slab)> use_;
 };
 
 }  // namespace accrue::data

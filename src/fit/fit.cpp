@@ -51,6 +51,7 @@ void check(const Archive& archive, const FitOptions& options) {
                   kMostStarts);
     const std::size_t rows = archive.errors.size();
     core::require(rows > 0, "there are no rows to fit");
+    core::require(rows < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that a fit can take", rows);
     core::require(archive.inputs.size() == archive.input_names.size(), "there are {} inputs, but {} names",
                   archive.inputs.size(), archive.input_names.size());
     const auto finite = [&](std::span<const double> values, const std::string& name) {
@@ -123,10 +124,10 @@ double root_mean_square(std::span<const double> values, std::span<const double> 
 
 // Rows put into the order of their folds, so that a fold is one stretch.
 struct Arranged {
-    std::vector<std::size_t> order;   // arranged row -> archive's row
-    std::vector<std::size_t> starts;  // of every fold, and the end
-    std::vector<double> columns;      // standardised inputs, then the standardised prediction where there is one
-    std::vector<double> errors;       // in their own unit, bias corrected
+    std::vector<std::uint32_t> order;  // arranged row -> archive's row
+    std::vector<std::size_t> starts;   // of every fold, and the end
+    std::vector<double> columns;       // standardised inputs, then the standardised prediction where there is one
+    std::vector<double> errors;        // in their own unit, bias corrected
     std::vector<double> weights;
 
     std::size_t rows() const { return order.size(); }
@@ -147,13 +148,15 @@ Arranged arrange(const Archive& archive, const Model::Content& content, const st
     for (std::size_t f = 0; f < folds; ++f) a.starts[f + 1] += a.starts[f];
     a.order.resize(rows);
     std::vector<std::size_t> next(a.starts.begin(), a.starts.end() - 1);
-    for (std::size_t i = 0; i < rows; ++i) a.order[next[fold[i]]++] = i;
+    for (std::size_t i = 0; i < rows; ++i) a.order[next[fold[i]]++] = static_cast<std::uint32_t>(i);
     a.columns.reserve((archive.inputs.size() + 1) * rows);
     for (std::size_t k = 0; k < archive.inputs.size(); ++k)
         for (const std::size_t i : a.order) a.columns.push_back(content.input_scaling[k](archive.inputs[k][i]));
     if (!archive.prediction.empty())
         for (const std::size_t i : a.order) a.columns.push_back(content.prediction_scaling(archive.prediction[i]));
+    a.errors.reserve(rows);
     for (const std::size_t i : a.order) a.errors.push_back(archive.errors[i]);
+    a.weights.reserve(archive.weights.size());
     if (!archive.weights.empty())
         for (const std::size_t i : a.order) a.weights.push_back(archive.weights[i]);
     return a;
@@ -281,6 +284,7 @@ Json configuration_json(const FitOptions& options, std::size_t starts, int patie
                  {"stages", options.stages},
                  {"seed", options.seed},
                  {"rows", archive.errors.size()}};
+    if (archive.sampled_from > 0) json["sampled_from"] = archive.sampled_from;
     if (options.recipe == "default") {
         json["folds"] = options.folds;
         json["folds_by"] = !archive.times.empty() ? "time" : !archive.groups.codes.empty() ? "group" : "row";
@@ -318,11 +322,13 @@ LearnedMean learn_mean(const Archive& archive, const FitOptions& options, const 
     LearnedMean learned;
     learned.target_scaling = standardisation(archive.observation);
     std::vector<double> x;
+    x.reserve(rows * archive.inputs.size());
     for (const auto& input : archive.inputs) {
         const Scaling scaling = standardisation(input);
         for (const double value : input) x.push_back(scaling(value));
     }
     std::vector<double> y;
+    y.reserve(rows);
     for (const double value : archive.observation) y.push_back(learned.target_scaling(value));
     // Networks differ from start to start, and their average is the better mean; a Gaussian process has one answer.
     const std::size_t rounds = kind == mean::RegressionKind::network ? 3 : 1;
@@ -331,6 +337,7 @@ LearnedMean learn_mean(const Archive& archive, const FitOptions& options, const 
     const mean::CrossFit fitted = mean::cross_fit(kind, {{x.data(), rows, archive.inputs.size()}, y, archive.weights},
                                                   folds, options.seed, watcher);
     learned.regression = fitted.regression;
+    learned.errors.reserve(rows);
     for (std::size_t i = 0; i < rows; ++i)
         learned.errors.push_back(learned.target_scaling.scale * (y[i] - fitted.held_out[i]));
     return learned;
@@ -415,29 +422,35 @@ struct Fitting {
                          {},
                          std::vector<double>(arranged.rows(), nan),
                          std::vector<double>(arranged.rows(), nan)};
-        std::vector<double> errors;
-        std::vector<double> sigmas;
-        std::vector<double> weights;
-        std::vector<std::uint32_t> codes;
-        std::vector<std::size_t> arranged_row(arranged.rows());
-        for (std::size_t i = 0; i < arranged.rows(); ++i) arranged_row[arranged.order[i]] = i;
-        for (std::size_t i = 0; i < arranged.rows(); ++i) {
-            const std::size_t at = arranged_row[i];
+        for (std::size_t at = 0; at < arranged.rows(); ++at) {
             if (std::isnan(oof[at])) continue;
-            result.errors[i] = arranged.errors[at];
-            result.sigmas[i] = oof[at];
-            errors.push_back(arranged.errors[at]);
-            sigmas.push_back(oof[at]);
-            if (!archive.weights.empty()) weights.push_back(archive.weights[i]);
-            if (!archive.groups.codes.empty()) codes.push_back(archive.groups.codes[i]);
+            result.errors[arranged.order[at]] = arranged.errors[at];
+            result.sigmas[arranged.order[at]] = oof[at];
         }
-        const Grouping groups{codes, archive.groups.labels};
+        // Rows that were not held out are left out; where all were, nothing is copied.
+        const auto held_out = [&](std::size_t i) { return !std::isnan(result.sigmas[i]); };
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < arranged.rows(); ++i) count += held_out(i) ? 1 : 0;
+        const auto taken = [&]<typename T>(std::span<const T> values, std::vector<T>& own) {
+            if (values.empty() || count == arranged.rows()) return values;
+            own.reserve(count);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                if (held_out(i)) own.push_back(values[i]);
+            return std::span<const T>(own);
+        };
+        std::vector<double> own_errors, own_sigmas, own_weights;
+        std::vector<std::uint32_t> own_codes;
+        const auto errors = taken(std::span<const double>(result.errors), own_errors);
+        const auto sigmas = taken(std::span<const double>(result.sigmas), own_sigmas);
+        const auto weights = taken(archive.weights, own_weights);
+        const Grouping groups{taken(archive.groups.codes, own_codes), archive.groups.labels};
         if (options.recalibrate == "none") {
             result.verification = verify(errors, sigmas, weights, groups);
         } else {
-            std::vector<std::uint32_t> shape_codes;
-            for (std::size_t i = 0; i < arranged.rows(); ++i)
-                if (!std::isnan(oof[arranged_row[i]])) shape_codes.push_back(part_of(arranged_row[i]));
+            std::vector<std::uint32_t> parts(arranged.rows());
+            for (std::size_t at = 0; at < arranged.rows(); ++at) parts[arranged.order[at]] = part_of(at);
+            std::vector<std::uint32_t> own_parts;
+            const auto shape_codes = taken(std::span<const std::uint32_t>(parts), own_parts);
             result.verification = verify(errors, sigmas, {shapes, shape_codes}, weights, groups);
         }
         result.verification.name = options.recipe == "default" ? "out of fold" : "test rows";
@@ -585,6 +598,14 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& options, const 
 
 }  // namespace
 }  // namespace fitting
+
+std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
+    // Standardised inputs and prediction; errors, weights and order of the arranged rows, and the numbers of one start,
+    // which are more than what the verification needs later.
+    const std::size_t own = (inputs + 1) * sizeof(double) + 120;
+    // A mean is learned from standardised copies, by networks that hold some numbers a row too.
+    return own + (options.mean == "none" ? 0 : (2 * inputs + 12) * sizeof(double));
+}
 
 FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {

@@ -270,14 +270,16 @@ void check(const ReportRows& rows, std::span<const ReportForecast> forecasts) {
 
 }  // namespace
 
-Json scores_json(std::span<const Verification> forecasts, std::size_t dropped) {
+Json scores_json(std::span<const Verification> forecasts, std::size_t dropped, std::size_t sampled_from) {
     Json list = Json::array();
     for (const Verification& forecast : forecasts) {
         Json figures = to_json(forecast);
         Json own;
         for (auto& [key, value] : figures.items()) {
             own[key] = std::move(value);
-            if (key == "rows") own["dropped"] = dropped;
+            if (key != "rows") continue;
+            if (sampled_from > 0) own["sampled_from"] = sampled_from;
+            own["dropped"] = dropped;
         }
         list.push_back(std::move(own));
     }
@@ -288,7 +290,7 @@ Json report_data(const ReportText& text, const ReportRows& rows, std::span<const
     check(rows, forecasts);
     std::vector<Verification> verifications;
     for (const ReportForecast& f : forecasts) verifications.push_back(f.verification);
-    Json scores = scores_json(verifications, text.dropped);
+    Json scores = scores_json(verifications, text.dropped, text.sampled_from);
     std::size_t groups = 0;
     const std::size_t most_groups = kMostGroups / forecasts.size();
     if (forecasts.size() == 1)

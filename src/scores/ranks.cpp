@@ -3,36 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/sort.hpp"
+#include "scores/buckets.hpp"
 
 namespace accrue::scores {
 
 namespace {
 
-// Rows a bucket should hold: 16 KiB of keys, sorted within the first-level cache. More buckets than the most would
-// exhaust the machine's address translation cache while rows are dealt.
-constexpr std::size_t kRowsPerBucket = 2048;
-constexpr std::size_t kMostBuckets = 1024;
 // Room for keys at first: buckets differ, and it should not have to grow with each that is a little larger.
 constexpr std::size_t kLeastKeys = 4 * kRowsPerBucket;
-constexpr std::size_t kMostChunks = 64;
-constexpr std::size_t kLeastChunk = 1U << 14U;
-constexpr std::size_t kSample = 1024;
-
-// Unsigned integers in the order of the numbers; -0 and +0 must have been made one.
-std::uint32_t ordered_bits(float x) {
-    const auto bits = std::bit_cast<std::uint32_t>(x);
-    return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000U);
-}
-std::uint64_t ordered_bits(double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    return bits ^ (static_cast<std::uint64_t>(static_cast<std::int64_t>(bits) >> 63) | 0x8000000000000000ULL);
-}
 
 // One bucket: t and weights as dealt. Replaces every t by its place within the bucket, not yet divided by the total
 // weight, and returns the bucket's weight.
@@ -81,35 +64,6 @@ double rank_bucket(std::span<double> t, const double* weights) {
     return before;
 }
 
-// Buckets of equal width in t between the sample's outer quantiles; the first and the last take the tails.
-// Any monotone rule is right; this one keeps buckets even for distributions like those of errors.
-struct Bucketing {
-    double low = 0;
-    double per_unit = 0;
-    std::size_t count = 1;
-
-    Bucketing(std::span<const double> t, std::size_t buckets) : count(buckets) {
-        if (buckets == 1) return;
-        std::array<double, kSample> sample{};
-        for (std::size_t i = 0; i < kSample; ++i) {
-            const double value = t[i * t.size() / kSample];
-            sample[i] = std::isfinite(value) ? value : 0;
-        }
-        std::sort(sample.begin(), sample.end());
-        low = sample[kSample / 200];
-        const double high = sample[kSample - 1 - kSample / 200];
-        per_unit = high > low ? static_cast<double>(buckets) / (high - low) : 0;
-        if (!std::isfinite(per_unit)) per_unit = 0;
-    }
-
-    std::uint16_t operator()(double t) const {
-        const double position = (t - low) * per_unit;
-        const double last = static_cast<double>(count - 1);
-        const double from_zero = position > 0 ? position : 0;  // NaN goes to the first bucket
-        return static_cast<std::uint16_t>(static_cast<std::int32_t>(from_zero < last ? from_zero : last));
-    }
-};
-
 }  // namespace
 
 void places(std::span<const double> t, std::span<const double> weights, double total_weight, std::span<double> places,
@@ -131,7 +85,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     if (weighted) buffers.dealt_weights.reserve(n);
     buffers.starts.reserve(bucket_count + 1);
     buffers.bucket_weights.reserve(bucket_count);
-    const Bucketing bucket_of(t, bucket_count);
+    const Bucketing bucket_of(n, bucket_count, [&](std::size_t i) { return t[i]; });
     const std::size_t chunk = std::max(kLeastChunk, core::block_count(n, kMostChunks));
     const std::size_t chunks = core::block_count(n, chunk);
     buffers.offsets.reserve(chunks * bucket_count);

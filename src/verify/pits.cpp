@@ -22,18 +22,19 @@ std::size_t chunk_size(std::size_t rows) {
     return std::max(kLeastChunk, core::block_count(rows, kMostChunks));
 }
 
-// Calls use(row, cell) for the rows of [begin, end).
+// Calls use(row, cell, pit) for the rows of [begin, end).
 template <typename Use>
-void for_cells(std::span<const double> pits, double cells, std::size_t begin, std::size_t end, Use&& use) {
-    constexpr std::size_t kBlock = 512;
-    std::array<std::uint32_t, kBlock> buffer;
-    for (std::size_t from = begin; from < end; from += kBlock) {
-        const std::size_t count = std::min(kBlock, end - from);
-        const double* __restrict p = pits.data() + from;
+void for_cells(const PitSource& pits, double cells, std::size_t begin, std::size_t end, Use&& use) {
+    std::array<double, kPitBlock> values;
+    std::array<std::uint32_t, kPitBlock> buffer;
+    for (std::size_t from = begin; from < end; from += kPitBlock) {
+        const std::size_t count = std::min(kPitBlock, end - from);
+        pits(from, from + count, values.data());
+        const double* __restrict p = values.data();
         std::uint32_t* __restrict cell = buffer.data();
 #pragma omp simd
         for (std::size_t i = 0; i < count; ++i) cell[i] = cell_of(p[i], cells);
-        for (std::size_t i = 0; i < count; ++i) use(from + i, cell[i]);
+        for (std::size_t i = 0; i < count; ++i) use(from + i, cell[i], p[i]);
     }
 }
 
@@ -46,12 +47,19 @@ struct Jump {
 }  // namespace
 
 PitCdf::PitCdf(std::span<const double> pits, std::span<const double> weights, std::size_t intervals)
-    : pits_(pits),
+    : PitCdf(
+          pits.size(),
+          [pits](std::size_t begin, std::size_t end, double* values) {
+              std::copy_n(pits.data() + begin, end - begin, values);
+          },
+          weights, intervals) {}
+
+PitCdf::PitCdf(std::size_t n, PitSource pits, std::span<const double> weights, std::size_t intervals)
+    : rows_(n),
+      pits_(std::move(pits)),
       weights_(weights),
-      cells_per_interval_(
-          core::block_count(std::clamp(pits.size() / kRowsPerCell, std::size_t{1}, kMostCells), intervals)),
+      cells_per_interval_(core::block_count(std::clamp(n / kRowsPerCell, std::size_t{1}, kMostCells), intervals)),
       upto_(intervals * cells_per_interval_ + 1, 0.0) {
-    const std::size_t n = pits.size();
     const std::size_t points = upto_.size();
     const std::size_t chunk = chunk_size(n);
     std::vector<double> counts(core::block_count(n, chunk) * points, 0.0);
@@ -59,9 +67,10 @@ PitCdf::PitCdf(std::span<const double> pits, std::span<const double> weights, st
         double* own = &counts[c * points];
         const auto total = static_cast<double>(cells());
         if (weights.empty())
-            for_cells(pits, total, begin, end, [&](std::size_t, std::uint32_t cell) { own[cell] += 1; });
+            for_cells(pits_, total, begin, end, [&](std::size_t, std::uint32_t cell, double) { own[cell] += 1; });
         else
-            for_cells(pits, total, begin, end, [&](std::size_t row, std::uint32_t cell) { own[cell] += weights[row]; });
+            for_cells(pits_, total, begin, end,
+                      [&](std::size_t row, std::uint32_t cell, double) { own[cell] += weights[row]; });
     });
     for (std::size_t at = 0; at < counts.size(); at += points)
         for (std::size_t c = 0; c < points; ++c) upto_[c] += counts[at + c];
@@ -85,11 +94,11 @@ double PitCdf::distance_to_diagonal() const {
         wanted[c] = upto_[c] > before(c) && most > least - kRounding ? 1 : 0;
     }
 
-    const std::size_t chunk = chunk_size(pits_.size());
-    std::vector<std::vector<std::size_t>> found(core::block_count(pits_.size(), chunk));
-    core::for_blocks(pits_.size(), chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
-        for_cells(pits_, cell_count, begin, end, [&](std::size_t row, std::uint32_t cell) {
-            if (wanted[cell] != 0) found[c].push_back(row);
+    const std::size_t chunk = chunk_size(rows_);
+    std::vector<std::vector<Jump>> found(core::block_count(rows_, chunk));
+    core::for_blocks(rows_, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
+        for_cells(pits_, cell_count, begin, end, [&](std::size_t row, std::uint32_t cell, double pit) {
+            if (wanted[cell] != 0) found[c].push_back({pit, weights_.empty() ? 1 : weights_[row]});
         });
     });
 
@@ -109,13 +118,12 @@ double PitCdf::distance_to_diagonal() const {
     if (weights_.empty()) {
         std::vector<double> values;
         for (const auto& rows : found)
-            for (const std::size_t row : rows) values.push_back(pits_[row]);
+            for (const Jump& row : rows) values.push_back(row.pit);
         core::sort_ascending(values);
         for (const double value : values) jump(value, 1);
     } else {
         std::vector<Jump> jumps;
-        for (const auto& rows : found)
-            for (const std::size_t row : rows) jumps.push_back({pits_[row], weights_[row]});
+        for (const auto& rows : found) jumps.insert(jumps.end(), rows.begin(), rows.end());
         std::sort(jumps.begin(), jumps.end());
         for (const Jump& j : jumps) jump(j.pit, j.weight);
     }

@@ -1,6 +1,7 @@
 #include "verify/reliability_diagram.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <numeric>
@@ -25,7 +26,7 @@ double sorted_quantile(std::span<const double> sorted, double probability) {
 }
 
 // Weight of every group up to every grid point: counts[g*points + k], the last point holding the group's total.
-std::vector<double> group_counts(std::span<const double> pits, std::span<const double> weights, const Grouping& groups,
+std::vector<double> group_counts(const PitSource& pits, std::span<const double> weights, const Grouping& groups,
                                  std::span<const double> grid, std::size_t& group_count, std::uint64_t seed) {
     const std::size_t points = grid.size();
     // Only groups that have rows are drawn.
@@ -44,15 +45,22 @@ std::vector<double> group_counts(std::span<const double> pits, std::span<const d
         if (index == 1) index = drawn[next++];
     std::vector<double> counts(group_count * points, 0.0);
     const double intervals = static_cast<double>(points - 1);
-    for (std::size_t i = 0; i < pits.size(); ++i)
-        counts[pool[groups.codes[i]] * points + cell_of(pits[i], intervals)] += weights.empty() ? 1 : weights[i];
+    std::array<double, kPitBlock> block;
+    const std::size_t rows = groups.codes.size();
+    for (std::size_t begin = 0; begin < rows; begin += kPitBlock) {
+        const std::size_t end = std::min(rows, begin + kPitBlock);
+        pits(begin, end, block.data());
+        for (std::size_t i = begin; i < end; ++i)
+            counts[pool[groups.codes[i]] * points + cell_of(block[i - begin], intervals)] +=
+                weights.empty() ? 1 : weights[i];
+    }
     for (std::size_t g = 0; g < group_count; ++g)
         std::partial_sum(&counts[g * points], &counts[(g + 1) * points - 1] + 1, &counts[g * points]);
     return counts;
 }
 
 // Bands around the curve from resampling whole groups.
-void group_bands(ReliabilityDiagram& diagram, std::span<const double> pits, std::span<const double> weights,
+void group_bands(ReliabilityDiagram& diagram, const PitSource& pits, std::span<const double> weights,
                  const Grouping& groups, const VerifyOptions& options) {
     const std::size_t points = diagram.probability.size();
     std::size_t group_count = 0;
@@ -108,7 +116,7 @@ std::pair<double, double> binomial_band(double n, double p) {
     return {boost::math::quantile(count, tail) / trials, boost::math::quantile(complement(count, tail)) / trials};
 }
 
-ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, std::span<const double> pits,
+ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, const PitSource& pits,
                                        std::span<const double> weights, const Grouping& groups,
                                        const VerifyOptions& options) {
     ReliabilityDiagram diagram;

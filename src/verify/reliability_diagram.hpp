@@ -13,7 +13,7 @@ std::pair<double, double> binomial_band(double n, double p);
 
 // The diagram of `cdf`, which counts `pits` on its grid. `pits`, `weights` and `groups` are used for the bands that
 // resample groups; without groups there are none.
-ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, std::span<const double> pits,
+ReliabilityDiagram reliability_diagram(const PitCdf& cdf, double effective_rows, const PitSource& pits,
                                        std::span<const double> weights, const Grouping& groups,
                                        const VerifyOptions& options);
 

@@ -52,16 +52,14 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
 
     // Beyond this a PIT is 0 or 1 in doubles.
     constexpr double kFarthest = 38;
-    std::vector<double> stand_ins(n);
-    std::vector<double> crps(n);
-    core::for_blocks(n, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            const Shape& shape = shapes.list[code_of(i)];
-            const double z = errors[i] / sigmas[i];
-            stand_ins[i] = sigmas[i] * std::clamp(shape.normal_score(z), -kFarthest, kFarthest);
-            crps[i] = sigmas[i] * shape.crps(z);
-        }
-    });
+    std::vector<double> values(n);  // first scores, then the errors that stand in: a number a row less to hold
+    const auto for_rows = [&](auto value) {
+        core::for_blocks(n, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                values[i] = sigmas[i] * value(shapes.list[code_of(i)], errors[i] / sigmas[i]);
+        });
+    };
+    for_rows([](const Shape& shape, double z) { return shape.crps(z); });
 
     const std::size_t levels = options.levels.size();
     std::vector<std::vector<double>> low(shapes.list.size());
@@ -78,7 +76,7 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
         const double weight = weights.empty() ? 1 : weights[i];
         const auto add = [&](Sums& sums) {
             sums.weight += weight;
-            sums.crps += weight * crps[i];
+            sums.crps += weight * values[i];
             for (std::size_t l = 0; l < levels; ++l) {
                 const double from = low[code_of(i)][l] * sigmas[i];
                 const double to = high[code_of(i)][l] * sigmas[i];
@@ -91,7 +89,8 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
         if (!groups.codes.empty()) add(of_groups[groups.codes[i]]);
     }
 
-    Verification result = verify(stand_ins, sigmas, weights, groups, options);
+    for_rows([&](const Shape& shape, double z) { return std::clamp(shape.normal_score(z), -kFarthest, kFarthest); });
+    Verification result = verify(values, sigmas, weights, groups, options);
     complete(result, gaussian, all);
     for (std::size_t g = 0, at = 0; g < of_groups.size(); ++g)
         if (of_groups[g].weight > 0) {  // those without weight are in neither list

@@ -10,7 +10,9 @@
 #include "accrue/verify.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "scores/checks.hpp"
 #include "scores/gauss.hpp"
+#include "scores/sorted_reliability.hpp"
 #include "scores/weights.hpp"
 #include "verify/reliability_diagram.hpp"
 
@@ -33,6 +35,8 @@ struct Moments {
     double error_squared = 0;
     double negative = 0;
     double zero = 0;
+    double crps = 0;
+    double not_positive = 0;  // sigmas
     Moments& operator+=(const Moments& other) {
         const double both = weight + other.weight;
         if (both > 0) {
@@ -46,6 +50,8 @@ struct Moments {
         error_squared += other.error_squared;
         negative += other.negative;
         zero += other.zero;
+        crps += other.crps;
+        not_positive += other.not_positive;
         return *this;
     }
 };
@@ -62,7 +68,9 @@ Moments moments_of_block(std::size_t rows, const double* __restrict e, const dou
     double error_squared = 0;
     double negative = 0;
     double zero = 0;
-#pragma omp simd reduction(+ : weight, sum_z, sigma, sigma_squared, error_squared, negative, zero)
+    double crps = 0;
+    double not_positive = 0;
+#pragma omp simd reduction(+ : weight, sum_z, sigma, sigma_squared, error_squared, negative, zero, not_positive)
     for (std::size_t i = 0; i < rows; ++i) {
         z[i] = e[i] / s[i];
         weight += w[i];
@@ -72,12 +80,16 @@ Moments moments_of_block(std::size_t rows, const double* __restrict e, const dou
         error_squared += w[i] * e[i] * e[i];
         negative += e[i] < 0 ? w[i] : 0;
         zero += e[i] == 0 ? w[i] : 0;
+        not_positive += s[i] > 0 ? 0 : 1;
     }
+#pragma omp simd reduction(+ : crps)
+    for (std::size_t i = 0; i < rows; ++i)
+        crps += w[i] * scores::crps_value(e[i], s[i], scores::erf_gauss(z[i] * scores::kRootHalf));
     const double mean_z = weight > 0 ? sum_z / weight : 0;
     double squares_z = 0;
 #pragma omp simd reduction(+ : squares_z)
     for (std::size_t i = 0; i < rows; ++i) squares_z += w[i] * (z[i] - mean_z) * (z[i] - mean_z);
-    return {weight, mean_z, squares_z, sigma, sigma_squared, error_squared, negative, zero};
+    return {weight, mean_z, squares_z, sigma, sigma_squared, error_squared, negative, zero, crps, not_positive};
 }
 
 // A level's sums: weight inside, and distance outside.
@@ -126,23 +138,24 @@ double median_distance(double rows, std::map<double, double>& known) {
 
 Verification verify_rows(std::span<const double> errors, std::span<const double> sigmas,
                          std::span<const double> weights, const VerifyOptions& options,
-                         std::map<double, double>& floors, const verification::PitCdf& cdf, ScoreWorkspace& workspace) {
+                         std::map<double, double>& floors, const verification::PitCdf& cdf,
+                         scores::SortBuffers& buffers) {
     const std::size_t n = errors.size();
     Verification v;
     v.rows = n;
     v.effective_rows = effective_rows(n, weights);
     v.beta = balanced_beta(errors, weights);
-    const AccuracyReliability scores = accuracy_reliability(errors, sigmas, v.beta, weights, {}, &workspace);
-    v.crps = scores.crps;
-    v.rs = scores.rs;
-    v.ar = scores.value;
-    v.rs_floor = reliability_floor(v.effective_rows);
-    v.nlpd = mean_nlpd(errors, sigmas, weights);
 
     const auto moments = core::sum_blocks<Moments>(n, kBlock, [&](std::size_t begin, std::size_t end) {
         return moments_of_block(end - begin, &errors[begin], &sigmas[begin], scores::weights_from(weights, begin));
     });
+    if (moments.not_positive > 0) scores::refuse_sigma(sigmas);
     const double total = moments.weight;
+    v.crps = moments.crps / total;
+    v.rs = scores::sorted_reliability(errors, sigmas, weights, total, buffers);
+    v.ar = v.beta * v.crps + (1 - v.beta) * v.rs;
+    v.rs_floor = reliability_floor(v.effective_rows);
+    v.nlpd = mean_nlpd(errors, sigmas, weights);
     v.mean_z = moments.mean_z;
     v.sd_z = std::sqrt(moments.squares_z / total);
     v.sharpness = std::sqrt(moments.sigma_squared / total);
@@ -175,6 +188,13 @@ Verification verify_rows(std::span<const double> errors, std::span<const double>
 
 }  // namespace
 
+std::size_t verify_bytes_per_row(bool weights, bool groups, bool shapes) {
+    const std::size_t sorted = weights ? sizeof(scores::SortBuffers::Weighted) : sizeof(std::uint64_t);
+    // The order of the rows by group, and a copy of the largest one.
+    const std::size_t grouped = groups ? sizeof(std::uint32_t) + (weights ? 3 : 2) * sizeof(double) : 0;
+    return sorted + grouped + (shapes ? sizeof(double) : 0);
+}
+
 std::vector<double> pit(std::span<const double> errors, std::span<const double> sigmas) {
     core::require(errors.size() == sigmas.size(), "there are {} errors, but {} sigmas", errors.size(), sigmas.size());
     std::vector<double> pits(errors.size());
@@ -198,41 +218,49 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
         core::require(groups.codes[i] < groups.labels.size(), "row {} has group code {}, but there are {} labels",
                       i + 1, groups.codes[i], groups.labels.size());
     core::require(options.replicates >= 1, "a bootstrap needs at least 1 replicate");
-    const std::vector<double> pits = pit(errors, sigmas);
-    const verification::PitCdf cdf(pits, weights, options.diagram_points - 1);
+    core::require(sigmas.size() == n, "there are {} errors, but {} sigmas", n, sigmas.size());
+    const auto pits_of = [](std::span<const double> e, std::span<const double> s) -> verification::PitSource {
+        return [e, s](std::size_t begin, std::size_t end, double* pits) {
+            pits_of_block(end - begin, &e[begin], &s[begin], pits);
+        };
+    };
+    const verification::PitSource pits = pits_of(errors, sigmas);
+    const verification::PitCdf cdf(n, pits, weights, options.diagram_points - 1);
     std::map<double, double> floors;
-    ScoreWorkspace workspace;
-    Verification result = verify_rows(errors, sigmas, weights, options, floors, cdf, workspace);
+    scores::SortBuffers buffers;
+    Verification result = verify_rows(errors, sigmas, weights, options, floors, cdf, buffers);
     result.diagram = verification::reliability_diagram(cdf, result.effective_rows, pits, weights, groups, options);
     if (groups.codes.empty()) return result;
 
     // Rows of one group, brought together by a counting sort.
+    core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be grouped", n);
     std::vector<std::size_t> starts(groups.labels.size() + 1, 0);
     for (const std::uint32_t code : groups.codes) ++starts[code + 1];
     for (std::size_t g = 0; g < groups.labels.size(); ++g) starts[g + 1] += starts[g];
-    std::vector<std::size_t> order(n);
+    std::vector<std::uint32_t> order(n);
     std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
-    for (std::size_t i = 0; i < n; ++i) order[next[groups.codes[i]]++] = i;
+    for (std::size_t i = 0; i < n; ++i) order[next[groups.codes[i]]++] = static_cast<std::uint32_t>(i);
     std::vector<double> e;
     std::vector<double> s;
     std::vector<double> w;
-    std::vector<double> p;
     for (std::size_t g = 0; g < groups.labels.size(); ++g) {
         e.clear();
         s.clear();
         w.clear();
-        p.clear();
+        const std::size_t size = starts[g + 1] - starts[g];
+        e.reserve(size);
+        s.reserve(size);
+        if (!weights.empty()) w.reserve(size);
         double total = 0;
         for (std::size_t i = starts[g]; i < starts[g + 1]; ++i) {
             e.push_back(errors[order[i]]);
             s.push_back(sigmas[order[i]]);
-            p.push_back(pits[order[i]]);
             if (!weights.empty()) w.push_back(weights[order[i]]);
             total += weights.empty() ? 1 : w.back();
         }
         if (total <= 0) continue;  // no rows, or none that counts
-        Verification& own = result.groups.emplace_back(
-            verify_rows(e, s, w, options, floors, verification::PitCdf(p, w, options.diagram_points - 1), workspace));
+        const verification::PitCdf own_cdf(e.size(), pits_of(e, s), w, options.diagram_points - 1);
+        Verification& own = result.groups.emplace_back(verify_rows(e, s, w, options, floors, own_cdf, buffers));
         own.name = groups.labels[g];
     }
     return result;

@@ -429,5 +429,52 @@ ds.to_netcdf('classic.nc', format='NETCDF3_CLASSIC', encoding=packed)
     }
 }
 
+TEST_F(NetcdfRead, SlabsHoldTheRowsOfTheWholeTable) {
+    std::string values;
+    for (int i = 0; i < 60; ++i)
+        values += fmt::format("{}{}", i == 0 ? "" : ", ", i % 9 == 4 ? "_" : std::to_string(i));
+    for (const char* kind : {"classic", "nc4"}) {
+        const std::string file = from_cdl("a.nc",
+                                          R"(
+dimensions: time = 10 ; lat = 2 ; lon = 3 ; letters = 4 ;
+variables: float y(time, lat, lon) ; y:_FillValue = -1.f ; double lat(lat) ; char site(lon, letters) ;
+data: lat = 10, 20 ; site = "Oslo", "Rome", "Bern" ; y = )" +
+                                              values + " ;",
+                                          kind);
+        const std::vector<ColumnRequest> columns = {{"y"}, {"lat"}, {"site", Kind::text}};
+        const ReadOptions whole{.missing = Missing::drop};
+        const Table table = read_table({file}, columns, whole);
+        ASSERT_EQ(table.rows(), 53U);
+        for (const std::size_t bytes : {1U, 8U, 40U, 48U, 100U, 1000U}) {
+            SCOPED_TRACE(bytes);
+            ReadOptions options = whole;
+            options.slab_bytes = bytes;
+            Numbers y, lat;
+            Names sites;
+            std::size_t slabs = 0;
+            const std::size_t dropped = read_slabs({file, file}, columns, options, [&](const Table& slab) {
+                for (const double value : column(slab, "y")) y.push_back(value);
+                for (const double value : column(slab, "lat")) lat.push_back(value);
+                for (const std::string& label : labels(slab, "site")) sites.push_back(label);
+                ++slabs;
+            });
+            EXPECT_EQ(dropped, 14U);
+            EXPECT_GE(slabs, bytes < 100 ? 20U : 2U);
+            const Table both = read_table({file, file}, columns, options);
+            EXPECT_EQ(y, column(both, "y"));
+            EXPECT_EQ(lat, column(both, "lat"));
+            EXPECT_EQ(sites, labels(both, "site"));
+            y.resize(table.rows());
+            EXPECT_EQ(y, column(table, "y"));
+            EXPECT_EQ(
+                message([&] {
+                    read_slabs({file}, {{"y"}, {"lat"}}, {.slab_bytes = bytes}, [](const Table&) {});
+                }),
+                "a.nc variable 'y' at time=0, lat=1, lon=1: value is missing; use --missing drop to skip such rows");
+        }
+        std::filesystem::remove(file);
+    }
+}
+
 }  // namespace
 }  // namespace accrue

@@ -20,7 +20,7 @@ ReliabilityDiagram diagram_of(const Numbers& pits, const Numbers& weights = {}, 
     VerifyOptions options;
     options.diagram_points = points;
     const verification::PitCdf cdf(pits, weights, points - 1);
-    return verification::reliability_diagram(cdf, static_cast<double>(pits.size()), pits, weights, {}, options);
+    return verification::reliability_diagram(cdf, static_cast<double>(pits.size()), {}, weights, {}, options);
 }
 
 TEST(Diagram, TheCurveIsTheShareOfPitsUpToEachProbability) {

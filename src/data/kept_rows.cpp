@@ -1,0 +1,98 @@
+#include "data/kept_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/error.hpp"
+#include "core/random.hpp"
+
+namespace accrue::data {
+
+namespace {
+
+// Apart from the streams of a fit with the same seed.
+constexpr std::uint64_t kSampleStream = 1'000'037;
+// Rows are cut back when there are so many more than wanted, as a share of them: seldom, and with little room to spare.
+constexpr std::size_t kShareToSpare = 16;
+constexpr std::size_t kLeastToSpare = 1024;
+
+}  // namespace
+
+KeptRows::KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint64_t seed)
+    : most_(std::max<std::size_t>(most, 1)),
+      seed_(core::scramble(core::scramble(seed) + kSampleStream)),
+      has_codes_(codes),
+      columns_(columns) {}
+
+// No two rows have the same.
+std::uint64_t KeptRows::ticket(std::size_t row) const {
+    return core::scramble(seed_ + row);
+}
+
+void KeptRows::append(std::span<const std::span<const double>> columns, std::span<const std::uint32_t> codes) {
+    const std::size_t count = has_codes_ ? codes.size() : columns.front().size();
+    if (!sampling_ && count <= most_ - rows_) {
+        for (std::size_t k = 0; k < columns.size(); ++k) columns_[k].append(columns[k]);
+        if (has_codes_) codes_.append(codes);
+        rows_ += count;
+        seen_ += count;
+        return;
+    }
+    if (!sampling_) {
+        sampling_ = true;
+        limit_ = std::numeric_limits<std::uint64_t>::max();
+        std::uint64_t* tickets = tickets_.extend(rows_);
+        for (std::size_t i = 0; i < rows_; ++i) tickets[i] = ticket(i);
+    }
+    const std::size_t room = most_ + std::max(most_ / kShareToSpare, kLeastToSpare);
+    for (std::size_t begin = 0; begin < count;) {
+        // As many rows as surely have room.
+        const std::size_t end = begin + std::min(count - begin, room - rows_);
+        chosen_.clear();
+        for (std::size_t i = begin; i < end; ++i)
+            if (ticket(seen_ + i) < limit_) chosen_.push_back(i);
+        const auto take = [&](const auto& from, auto& to) {
+            auto* place = to.extend(chosen_.size());
+            for (const std::size_t i : chosen_) *place++ = from[i];
+        };
+        for (std::size_t k = 0; k < columns.size(); ++k) take(columns[k], columns_[k]);
+        if (has_codes_) take(codes, codes_);
+        std::uint64_t* tickets = tickets_.extend(chosen_.size());
+        for (const std::size_t i : chosen_) *tickets++ = ticket(seen_ + i);
+        rows_ += chosen_.size();
+        if (rows_ == room) cut();
+        begin = end;
+    }
+    seen_ += count;
+}
+
+// Leaves the `most_` rows with the smallest tickets, in their order.
+void KeptRows::cut() {
+    if (rows_ <= most_) return;
+    {
+        std::vector<std::uint64_t> sorted(tickets_.data(), tickets_.data() + rows_);
+        const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(most_);
+        std::nth_element(sorted.begin(), nth, sorted.end());
+        limit_ = *nth;
+    }
+    const auto compact = [&](auto& values) {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < rows_; ++i)
+            if (tickets_[i] < limit_) values[kept++] = values[i];
+        values.cut(kept);
+    };
+    for (auto& column : columns_) compact(column);
+    if (has_codes_) compact(codes_);
+    compact(tickets_);  // last: the others ask it
+    rows_ = most_;
+}
+
+void KeptRows::finish() {
+    if (sampling_) cut();
+    tickets_ = {};
+    chosen_ = {};
+    for (auto& column : columns_) column.shrink();
+    codes_.shrink();
+}
+
+}  // namespace accrue::data

@@ -1,0 +1,50 @@
+// Rows that are kept while a file passes: all of them, or a random sample where they are too many.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/buffer.hpp"
+
+namespace accrue::data {
+
+// Of n rows min(n, most) are kept, in the order in which they came, every choice of so many being equally likely. Which
+// ones depends on the seed, n and `most` alone: a row's number is scrambled into 64 bits, and those with the smallest
+// ones stay. So neither n nor how the rows are cut into slabs need be known before.
+class KeptRows {
+public:
+    // Columns of numbers, and one of codes where `codes` says so.
+    KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint64_t seed);
+
+    // A span of values for every column, and of codes (else empty), all of the same length.
+    void append(std::span<const std::span<const double>> columns, std::span<const std::uint32_t> codes);
+    // No more rows will come: the sample gets its size, and memory that is not needed is given back.
+    void finish();
+
+    std::size_t seen() const { return seen_; }
+    std::size_t rows() const { return rows_; }
+    std::span<const double> column(std::size_t k) const { return columns_[k].span(); }
+    std::span<const std::uint32_t> codes() const { return codes_.span(); }
+
+private:
+    std::uint64_t ticket(std::size_t row) const;
+    void cut();
+
+    std::size_t most_;
+    std::uint64_t seed_;
+    std::size_t seen_ = 0;
+    std::size_t rows_ = 0;
+    bool has_codes_;
+    std::vector<core::Growing<double>> columns_;
+    core::Growing<std::uint32_t> codes_;
+    // Once rows have been left out: the tickets of those kept, the least that will not do any more, and places in a
+    // slab of rows that stay for now.
+    bool sampling_ = false;
+    core::Growing<std::uint64_t> tickets_;
+    std::uint64_t limit_ = 0;
+    std::vector<std::size_t> chosen_;
+};
+
+}  // namespace accrue::data

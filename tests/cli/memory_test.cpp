@@ -1,0 +1,140 @@
+// Archives that memory has no room for.
+#include <sys/resource.h>
+
+#include <filesystem>
+
+#include "data/kept_rows.hpp"
+#include "model_cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class LargerThanMemory : public ModelCliTest {
+protected:
+    static constexpr int kRows = 1000;
+
+    std::vector<std::string> evaluate_arguments(const std::string& file, const std::vector<std::string>& more) const {
+        return with({"evaluate", file, "--prediction", "mu", "--observation", "y"}, more);
+    }
+    Json model() const { return Json::parse(folder_.content("m.json")); }
+    // What a fit has learned and seen, without what it was asked for and the check of the whole file.
+    static Json result(Json model) {
+        model.erase("configuration");
+        model.erase("checksum");
+        return model;
+    }
+};
+
+TEST_F(LargerThanMemory, little_memory_gives_the_same_figures_slab_by_slab) {
+    const std::string file = archive("a.csv", kRows);
+    output(fit_arguments(file, {"--inputs", "x", "--form", "polynomial", "--bias", "linear"}));
+    const std::string whole = folder_.content("m.json");
+    // Slabs are a thirty-second part of the memory, so that these are many.
+    output(fit_arguments(file, {"--inputs", "x", "--form", "polynomial", "--bias", "linear", "--memory", "400K"}));
+    EXPECT_EQ(folder_.content("m.json"), whole);
+    for (const std::vector<std::string>& forecasts : std::vector<std::vector<std::string>>{
+             {"--sigma", "true_sigma"},
+             {"--model", folder_.path("m.json")},
+             {"--sigma", "true_sigma", "--model", folder_.path("m.json"), "--weight", "w", "--group", "station"}}) {
+        const auto arguments = evaluate_arguments(file, forecasts);
+        EXPECT_EQ(json(arguments), json(with(arguments, {"--memory", "200K"})));
+    }
+}
+
+TEST_F(LargerThanMemory, a_bad_cell_has_the_same_message_slab_by_slab) {
+    std::string text = folder_.content(std::filesystem::path(archive("a.csv", kRows)).filename());
+    const std::size_t at = text.find('\n', text.size() / 2) + 1;
+    const auto row = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+    text.insert(at, "oh,");
+    const std::string file = folder_.file("bad.csv", text);
+    const auto arguments = evaluate_arguments(file, {"--sigma", "true_sigma"});
+    const std::string said = refusal(accrue(arguments));
+    EXPECT_EQ(said, fmt::format("bad.csv row {} (line {}) has 9 fields, the header has 8", row, row + 1));
+    EXPECT_EQ(refusal(accrue(with(arguments, {"--memory", "200K"}))), said);
+}
+
+TEST_F(LargerThanMemory, a_sample_is_never_silent) {
+    const std::string file = archive("a.csv", kRows);
+    const auto arguments = evaluate_arguments(file, {"--sigma", "true_sigma"});
+    EXPECT_EQ(lines(output(with(arguments, {"--memory", "20K"})))[0],
+              "720 of 1000 rows of " + file +
+                  ", a random sample (memory limit 20 kB; --memory or --sample changes it); error = y - mu");
+    EXPECT_EQ(lines(output(with(arguments, {"--sample", "300"})))[0],
+              "300 of 1000 rows of " + file + ", a random sample (--sample); error = y - mu");
+    EXPECT_EQ(lines(output(with(arguments, {"--sample", "1000"})))[0], "1000 rows of " + file + "; error = y - mu");
+    const Json figures = json(with(arguments, {"--sample", "300"}));
+    EXPECT_EQ(figures["rows"], 300);
+    EXPECT_EQ(figures["sampled_from"], 1000);
+    EXPECT_FALSE(json(arguments).contains("sampled_from"));
+
+    const Json fitted = json(fit_arguments(file, {"--inputs", "x", "--form", "constant", "--sample", "300"}));
+    EXPECT_EQ(fitted["rows"], 300);
+    EXPECT_EQ(fitted["sampled_from"], 1000);
+    EXPECT_EQ(model()["configuration"]["rows"], 300);
+    EXPECT_EQ(model()["configuration"]["sampled_from"], 1000);
+    EXPECT_NE(output(fit_arguments(file, {"--inputs", "x", "--form", "constant", "--memory", "100K"}))
+                  .find("of 1000 rows of " + file + ", a random sample (memory limit 100 kB"),
+              std::string::npos);
+    EXPECT_EQ(refusal(accrue(with(arguments, {"--memory", "1K"}))),
+              "memory of 1 kB has room for 36 rows, which is too little: a row needs 24 bytes");
+}
+
+TEST_F(LargerThanMemory, a_fit_of_a_sample_is_the_fit_of_its_rows) {
+    const std::string file = archive("a.csv", kRows);
+    const std::vector<std::string> more = {"--inputs", "x", "--form", "polynomial", "--group", "station"};
+    output(fit_arguments(file, with(more, {"--sample", "400", "--seed", "7"})));
+    const std::string sampled = folder_.content("m.json");
+
+    data::KeptRows kept(1, false, 400, 7);
+    std::vector<double> numbers(kRows);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i);
+    kept.append(std::vector<std::span<const double>>{numbers}, {});
+    kept.finish();
+    const std::vector<std::string> all = lines(folder_.content("a.csv"));
+    std::string text = all[0] + "\n";
+    for (const double row : kept.column(0)) text += all[1 + static_cast<std::size_t>(row)] + "\n";
+    output(fit_arguments(folder_.file("some.csv", text), with(more, {"--seed", "7"})));
+    EXPECT_EQ(result(Json::parse(sampled)), result(model()));
+
+    output(fit_arguments(file, with(more, {"--sample", "400", "--seed", "8"})));
+    EXPECT_NE(result(Json::parse(sampled)), result(model()));
+}
+
+TEST_F(LargerThanMemory, a_fit_of_a_sample_has_the_same_bytes_for_any_threads) {
+    const std::string file = archive("a.csv", kRows);
+    std::vector<std::string> models;
+    for (const char* threads : {"1", "2", "3"}) {
+        output({"fit", file, "--prediction", "mu", "--observation", "y", "--inputs", "x", "--starts", "1", "--sample",
+                "200", "--threads", threads, "--quiet", "-o", folder_.path("m.json")});
+        models.push_back(folder_.content("m.json"));
+    }
+    EXPECT_EQ(models[0], models[1]);
+    EXPECT_EQ(models[0], models[2]);
+}
+
+// Sanitizers take more address space than any limit leaves.
+#ifndef __SANITIZE_ADDRESS__
+TEST_F(LargerThanMemory, files_beyond_the_limit_on_address_space_are_worked_through) {
+    const std::string file = folder_.path("large.csv");
+    output({"generate", "5D", "--rows", "700000", "-o", file});
+    constexpr rlim_t kLimit = 150'000'000;  // the program itself takes about half of it
+    ASSERT_GT(std::filesystem::file_size(file), 90'000'000U);
+    const RunOptions limited{.in_child = [] {
+        const rlimit limit{kLimit, kLimit};
+        ::setrlimit(RLIMIT_AS, &limit);
+    }};
+    const std::vector<std::string> roles = {"--prediction", "f", "--observation", "y", "--threads", "2"};
+    EXPECT_EQ(json(with({"evaluate", file, "--sigma", "true_sigma"}, roles), limited)["rows"], 700000);
+    const std::string model = folder_.path("m.json");
+    const Json fitted =
+        json(with({"fit", file, "--form", "constant", "--inputs", "x1,x2", "--quiet", "-o", model}, roles), limited);
+    EXPECT_EQ(fitted["sampled_from"], 700000);
+    EXPECT_GT(fitted["rows"], 50000);
+    EXPECT_EQ(json(with({"evaluate", file, "--model", model}, roles), limited)["rows"], 700000);
+    output({"predict", model, file, "-o", folder_.path("out.csv"), "--threads", "2"}, limited);
+    EXPECT_GT(std::filesystem::file_size(folder_.path("out.csv")), std::filesystem::file_size(file));
+}
+#endif
+
+}  // namespace
+}  // namespace accrue::test
