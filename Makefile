@@ -22,11 +22,11 @@ test:  ## build everything and run all tests
 	cmake --build --preset release
 	ctest --preset release -j2
 
-bench:  ## run the benchmarks and print their figures
+bench:  ## time every hot part beside its scalar reference and the machine's ceilings (FULL=1: fits of 10^6 and 10^7 rows too)
 	@scripts/bootstrap bench
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release
-	@scripts/bench
+	@bench/run.py $(if $(FULL),--full)
 
 reproduce: build  ## compute the paper's figures and Table 1 again (DATA=folder of the UCI sets; RUNS=3 for a short one)
 	build/bin/accrue reproduce all $(if $(RUNS),--runs $(RUNS)) --data $(DATA) -o reproduce
@@ -47,4 +47,4 @@ clean:  ## remove what the presets and the demo made
 	cmake -E rm -rf build build-dev build-asan build-tidy demo reproduce
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
