@@ -5,7 +5,7 @@ DATA ?= ../shared/data/uci
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test bench reproduce install format tidy clean help
+.PHONY: build demo test bench bench-peers reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -27,6 +27,12 @@ bench:  ## time every hot part beside its scalar reference and the machine's cei
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release
 	@bench/run.py $(if $(FULL),--full)
+
+bench-peers:  ## accrue beside PyTorch, NGBoost, scikit-learn, MAPIE and others (DATA=folder of the UCI sets; BUDGET=seconds a fit)
+	@scripts/bootstrap bench-peers
+	cmake --preset release -DACCRUE_BENCH=ON
+	cmake --build --preset release
+	@bench/peers.py --data $(DATA) $(if $(BUDGET),--budget $(BUDGET))
 
 reproduce: build  ## compute the paper's figures and Table 1 again (DATA=folder of the UCI sets; RUNS=3 for a short one)
 	build/bin/accrue reproduce all $(if $(RUNS),--runs $(RUNS)) --data $(DATA) -o reproduce

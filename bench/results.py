@@ -5,6 +5,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -92,11 +93,13 @@ def suite(build, pattern=".", repetitions=5, seconds=0.1):
     """The Google Benchmark suites, by name; of repetitions the one of median time counts. Repetitions of all take turns: what disturbs the machine for a while
     disturbs all alike."""
     report = Path(build) / "bench_accrue.json"
-    subprocess.run(
+    done = subprocess.run(
         [Path(build) / "bin/bench_accrue", f"--benchmark_filter={pattern}", f"--benchmark_repetitions={repetitions}",
          f"--benchmark_min_time={seconds}", "--benchmark_enable_random_interleaving=true",
          f"--benchmark_out={report}", "--benchmark_out_format=json"],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench_accrue failed with {done.returncode}:\n{done.stderr}")
     units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
     repeated = {}
     for run in json.loads(report.read_text())["benchmarks"]:
