@@ -73,6 +73,9 @@ void network_forward_reference(benchmark::State& state) {
         for (std::size_t i = 0; i < c.rows; ++i) c.out[i] = plain.log_sigma(c.parameters.data(), c.columns(), i);
         benchmark::DoNotOptimize(c.out.data());
     }
+    std::vector<double> library(c.rows);
+    c.network.log_sigma(c.parameters, c.columns(), 0, c.rows, library.data());
+    must_agree(state, c.out, library);
     count_rows(state, c.rows, c.forward_cost());
 }
 
@@ -89,10 +92,14 @@ void network_gradient_reference(benchmark::State& state) {
     Case c(state);
     PlainNetwork plain(c.inputs);
     for (auto _ : state) {
+        std::fill(c.gradient.begin(), c.gradient.end(), 0.0);
         for (std::size_t i = 0; i < c.rows; ++i)
             plain.add_gradient(c.parameters.data(), c.columns(), i, c.errors[i], c.gradient.data());
         benchmark::DoNotOptimize(c.gradient.data());
     }
+    std::vector<double> library(c.gradient.size());
+    c.network.add_gradient(c.parameters, c.columns(), 0, c.rows, c.errors.data(), library.data());
+    must_agree(state, c.gradient, library);
     count_rows(state, c.rows, c.gradient_cost());
 }
 
@@ -136,10 +143,16 @@ void network_step_reference(benchmark::State& state) {
         for (std::size_t i = 0; i < c.rows; ++i)
             c.out[i] = std::exp(plain.log_sigma(c.parameters.data(), c.columns(), i));
         benchmark::DoNotOptimize(reference::accuracy_reliability(c.errors, c.out, kBeta, {}, slopes));
+        std::fill(c.gradient.begin(), c.gradient.end(), 0.0);
         for (std::size_t i = 0; i < c.rows; ++i)
             plain.add_gradient(c.parameters.data(), c.columns(), i, slopes[i] * c.out[i], c.gradient.data());
         benchmark::DoNotOptimize(c.gradient.data());
     }
+    std::vector<double> library(c.gradient.size());
+    double cost = 0;
+    fitting::Objective(c.network, c.columns(), {c.rows, c.rows, c.rows}, c.errors, {},
+                       {fitting::Score::Kind::ar, kBeta})(c.parameters, cost, library);
+    must_agree(state, c.gradient, library, 1e-3);  // a fit need not rank exactly
     count_rows(state, c.rows, c.step_cost());
 }
 
@@ -210,6 +223,13 @@ void mean_network_error_reference(benchmark::State& state) {
         }
         benchmark::DoNotOptimize(sum);
     }
+    for (double& slope : c.gradient) slope *= 2 / static_cast<double>(c.rows);
+    std::vector<double> library(c.gradient.size());
+    std::vector<std::size_t> all(c.rows);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    double value = 0;
+    mean::SquaredError({c.columns(), c.y, {}}, all)(c.parameters, value, library);
+    must_agree(state, c.gradient, library);
     count_rows(state, c.rows, MeanCase::cost());
 }
 

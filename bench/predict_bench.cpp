@@ -58,6 +58,7 @@ void predict_reference(benchmark::State& state) {
     std::vector<std::vector<double>> members;
     for (const auto& member : content.at("sigma").at("members")) members.push_back(member.at("parameters"));
     PlainNetwork plain(kInputs);
+    std::vector<double> sigma(rows);
     for (auto _ : state) {
         std::vector<double> x(kInputs * rows);
         for (std::size_t k = 0; k < kInputs; ++k) {
@@ -65,7 +66,6 @@ void predict_reference(benchmark::State& state) {
             const double scale = content.at("inputs")[k].at("scale");
             for (std::size_t i = 0; i < rows; ++i) x[k * rows + i] = (inputs.columns[k][i] - centre) / scale;
         }
-        std::vector<double> sigma(rows);
         for (std::size_t i = 0; i < rows; ++i) {
             double sum = 0;
             for (const auto& parameters : members)
@@ -75,6 +75,7 @@ void predict_reference(benchmark::State& state) {
         }
         benchmark::DoNotOptimize(sigma.data());
     }
+    must_agree(state, sigma, model().forecast(inputs.columns).sigma);
     count_rows(state, rows, cost());
 }
 

@@ -103,6 +103,8 @@ def suite(build, pattern=".", repetitions=5, seconds=0.1):
     units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
     repeated = {}
     for run in json.loads(report.read_text())["benchmarks"]:
+        if run.get("error_occurred"):
+            sys.exit(f"{run['name']}: {run['error_message']}")
         if run["run_type"] == "iteration":
             repeated.setdefault(run["run_name"].replace("/real_time", ""), []).append(run)
     measured = {}

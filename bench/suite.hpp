@@ -4,8 +4,11 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +28,19 @@ inline void count_rows(benchmark::State& state, std::size_t rows, RowCost cost =
     state.counters["rows"] = static_cast<double>(rows);
     state.counters["bytes_per_row"] = cost.bytes;
     state.counters["flops_per_row"] = cost.flops;
+}
+
+// A reference that computes something else is none: ends the benchmark with an error unless its numbers and the
+// library's agree to `tolerance` of the largest.
+inline void must_agree(benchmark::State& state, std::span<const double> plain, std::span<const double> library,
+                       double tolerance = 1e-9) {
+    double largest = 0;
+    double difference = 0;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+        largest = std::max(largest, std::abs(plain[i]));
+        difference = std::max(difference, std::abs(plain[i] - library[i]));
+    }
+    if (!(difference <= tolerance * largest)) state.SkipWithError("the reference and the library do not agree");
 }
 
 // One thread, and all that the machine has.
