@@ -5,7 +5,7 @@ DATA ?= ../shared/data/uci
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test bench bench-peers reproduce install format tidy clean help
+.PHONY: build demo test bench bench-peers profile reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -33,6 +33,10 @@ bench-peers:  ## accrue beside PyTorch, NGBoost, scikit-learn, MAPIE and others 
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release
 	@bench/peers.py --data $(DATA) $(if $(BUDGET),--budget $(BUDGET))
+
+profile: build  ## where the time of a fit goes: instructions by function, counted by callgrind
+	@scripts/bootstrap bench
+	@scripts/profile
 
 reproduce: build  ## compute the paper's figures and Table 1 again (DATA=folder of the UCI sets; RUNS=3 for a short one)
 	build/bin/accrue reproduce all $(if $(RUNS),--runs $(RUNS)) --data $(DATA) -o reproduce
