@@ -17,12 +17,12 @@ import tempfile
 from pathlib import Path
 
 import results
-from results import TimedOut, duration, process, short
+from results import TimedOut, duration, process, short, threads_of
 
 PEERS = Path(__file__).resolve().parent / "peers"
 DEBIAN_PYTHON = "/usr/bin/python3"  # the one that Debian's PyTorch belongs to
 HARD_LIMIT = 10  # budgets after which a fit is ended
-FITS = {"PyTorch L-BFGS": "fit_torch.py", "NGBoost": "fit_ngboost.py", "scikit-learn log|e|": "fit_boosting.py", "MAPIE": "fit_mapie.py"}
+FITS = {"PyTorch L-BFGS": "fit_torch.py", "NGBoost": "fit_ngboost.py", "scikit-learn, log of size": "fit_boosting.py", "MAPIE": "fit_mapie.py"}
 
 
 def environment(build):
@@ -49,9 +49,9 @@ def environment(build):
 def versions(python):
     names = [line.split("==")[0] for line in (PEERS / "requirements.txt").read_text().splitlines() if "==" in line]
     code = f"import importlib.metadata as m; print(', '.join(n + ' ' + m.version(n) for n in {names!r}))"
-    blas = subprocess.run(["readlink", "-f", "/usr/lib/x86_64-linux-gnu/libblas.so.3"], capture_output=True, text=True).stdout.strip()
+    blas = next((file.resolve() for file in Path("/usr/lib").glob("*/libblas.so.3")), Path("unknown/libblas.so.3"))
     torch = process([DEBIAN_PYTHON, "-c", "import torch; print(torch.__version__)"]).output.strip()
-    return process([python, "-c", code]).output.strip() + f"; PyTorch {torch} of Debian, BLAS {Path(blas).parent.name}"
+    return process([python, "-c", code]).output.strip() + f"; PyTorch {torch} of Debian, BLAS {blas.parent.name}"
 
 
 def kernels(options, python, folder, figures):
@@ -77,13 +77,13 @@ def kernels(options, python, folder, figures):
         add("ar value and gradient", n, [threads, threads, threads, threads, 1], ("accrue, in the fit", in_fit),
             ("accrue, exact ranks", ours[f"accuracy_reliability/rows:{n}/threads:{threads}"]), ("PyTorch, autograd", by_autograd),
             ("PyTorch, gradient by hand", by_hand), ("scalar reference", ours[f"accuracy_reliability_reference/rows:{n}"]))
-        figures.add(f"accuracy-reliability value and gradient, {n} rows, {threads} threads: times PyTorch (the faster of its two)",
+        figures.add(f"accuracy-reliability value and gradient, {n} rows, {threads_of(threads)}: times PyTorch (the faster of its two)",
                     min(by_hand["seconds"], by_autograd["seconds"]) / in_fit["seconds"], at_least=10,
                     note=f"{by_autograd['seconds'] / in_fit['seconds']:.1f} for autograd")
         figures.add("the same: times the scalar reference", rows[-1]["ratio"], at_least=15)
     step, theirs = ours[f"network_step/rows:{step_rows}/inputs:5/threads:{threads}"], torch("step", step_rows)
     add("network cost and gradient", step_rows, [threads, threads], ("accrue", step), ("PyTorch", theirs))
-    figures.add(f"one cost-and-gradient step of the network, {step_rows} rows, {threads} threads: times PyTorch",
+    figures.add(f"one cost-and-gradient step of the network, {step_rows} rows, {threads_of(threads)}: times PyTorch",
                 theirs["seconds"] / step["seconds"], at_least=2.5)
     figures.add("the same: memory beyond the data, a row", step["memory_per_row"], at_most=120, unit=" bytes",
                 note=f"PyTorch {theirs['memory_per_row']:.0f}")
@@ -216,11 +216,11 @@ def main():
     figures = results.Figures()
     print(results.describe(result))
     print(f"peers: {result['peers']}\n", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=options.build) as folder:  # gigabytes
         result["kernels"] = kernels(options, python, Path(folder), figures)
         show_kernels(result["kernels"])
         print(f"\nratio: time over that of the first line of its kind\n\nbudget: {options.budget:g} s a fit; a peer that took longer gets no more rows, and is "
-              f"ended after {HARD_LIMIT * options.budget:g} s. {options.threads} threads.\n", flush=True)
+              f"ended after {HARD_LIMIT * options.budget:g} s. {threads_of(options.threads)}.\n", flush=True)
         result["data"], result["fits"] = fits(options, python, Path(folder))
     show_fits(result["fits"])
     fit_figures(figures, result["data"], result["fits"])

@@ -149,20 +149,32 @@ def duration(seconds):
     return f"{seconds * 1e9:.3g} ns"
 
 
+def threads_of(count):
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
 class Figures:
     """What is measured beside what is asked, a line each, and the same for the JSON file."""
 
     def __init__(self):
         self.lines = []
+        self.subject = ""
+
+    def full(self, what):
+        """"the same: ..." is of the figure before it; every line can stand for itself."""
+        if what.startswith("the same: "):
+            return f"{self.subject}: {what.removeprefix('the same: ')}"
+        self.subject = what.rsplit(": ", 1)[0]
+        return what
 
     def add(self, what, value, at_least=None, at_most=None, unit="", note=""):
         bound, met = (at_least, value >= at_least) if at_least is not None else (at_most, value <= at_most)
-        self.lines.append({"figure": what, "measured": value, "unit": unit, "asked": f"at {'least' if at_least is not None else 'most'} "
+        self.lines.append({"figure": self.full(what), "measured": value, "unit": unit, "asked": f"at {'least' if at_least is not None else 'most'} "
                            f"{bound:g}{unit}", "met": met, "note": note})
 
     def miss(self, what, why):
         """A figure that this run could not give."""
-        self.lines.append({"figure": what, "measured": None, "asked": why, "met": None})
+        self.lines.append({"figure": self.full(what), "measured": None, "asked": why, "met": None})
 
     def show(self):
         for line in self.lines:

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import results
-from results import duration, process, short
+from results import duration, process, short, threads_of
 
 BENCH = Path(__file__).resolve().parent
 INPUTS = {"G": "x", "5D": "x1,x2,x3,x4,x5"}
@@ -35,7 +35,7 @@ def show_parts(measured):
         if run["part"] in ("memory_bandwidth", "multiply_add_rate"):
             ceilings[run["part"], run["arguments"]["threads"]] = run.get("bytes_per_second") or run["flops_per_second"]
     for (part, threads), rate in sorted(ceilings.items()):
-        print(f"ceiling: {part.replace('_', ' ')}, {threads} thread{'s' if threads > 1 else ''}: "
+        print(f"ceiling: {part.replace('_', ' ')}, {threads_of(threads)}: "
               f"{short(rate)}{'B/s' if part == 'memory_bandwidth' else 'flop/s'}")
     rows = []
     for name, run in measured.items():
@@ -86,14 +86,14 @@ def suite_figures(figures, measured):
     for rows, words in ((10**6, "10^6"), (10**7, "10^7")):
         in_fit = lambda threads: time(f"score_in_fit/rows:{rows}/threads:{threads}")
         reference = time(f"accuracy_reliability_reference/rows:{rows}")
-        figures.add(f"accuracy-reliability in the fit's inner loop, {words} rows, {most} threads: times the scalar reference",
+        figures.add(f"accuracy-reliability in the fit's inner loop, {words} rows, {threads_of(most)}: times the scalar reference",
                     reference / in_fit(most), at_least=15, note=f"{reference / in_fit(1):.1f} with one thread")
     figures.add("accuracy-reliability with exact ranks, 10^6 rows, 1 thread: times the scalar reference",
                 time(f"accuracy_reliability_reference/rows:{10**6}") / ar(10**6, 1), at_least=6)
     if most > 1:
         figures.add(f"the same: {most} threads, times faster than 1", ar(10**6, 1) / ar(10**6, most), at_least=1.6)
     for threads in sorted({1, most}):
-        figures.add(f"the same: 10^7 rows, times the time of 10^6, {threads} thread{'s' if threads > 1 else ''}",
+        figures.add(f"the same: 10^7 rows, times the time of 10^6, {threads_of(threads)}",
                     ar(10**7, threads) / ar(10**6, threads), at_most=14)
     figures.add("one cost-and-gradient step of the network, 10^6 rows: memory beyond the data, a row",
                 measured[f"network_step/rows:{10**6}/inputs:5/threads:{most}"]["memory_per_row"], at_most=120, unit=" bytes")
@@ -126,7 +126,7 @@ def main():
     figures.add("accrue predict, 200,000 rows, CSV to CSV: times faster than pandas and NumPy", predict["ratio"], at_least=10)
 
     fits = [("G", 100, 21)] + ([("5D", 10**6, 1), ("5D", 10**7, 1)] if options.full else [])
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=options.build) as folder:  # 10^7 rows are more than a gigabyte
         for name, rows, rounds in fits:
             run = measured[f"accrue_fit/rows:{rows}"] = fit_process(accrue, name, rows, rounds, Path(folder))
             print(f"accrue fit, {rows} rows of {name}: {duration(run['seconds'])}, {run['megabytes']:.0f} MB resident at most", flush=True)
