@@ -5,7 +5,7 @@ DATA ?= ../shared/data/uci
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test bench reproduce install format tidy clean help
+.PHONY: build demo test bench bench-peers profile reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -22,11 +22,21 @@ test:  ## build everything and run all tests
 	cmake --build --preset release
 	ctest --preset release -j2
 
-bench:  ## run the benchmarks and print their figures
+bench:  ## time every hot part beside its scalar reference and the machine's ceilings (FULL=1: fits of 10^6 and 10^7 rows too)
 	@scripts/bootstrap bench
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release
-	@scripts/bench
+	@bench/run.py $(if $(FULL),--full)
+
+bench-peers:  ## accrue beside PyTorch, NGBoost, scikit-learn, MAPIE and others (DATA=folder of the UCI sets; BUDGET=seconds a fit)
+	@scripts/bootstrap bench-peers
+	cmake --preset release -DACCRUE_BENCH=ON
+	cmake --build --preset release
+	@bench/peers.py --data $(DATA) $(if $(BUDGET),--budget $(BUDGET))
+
+profile: build  ## where the time of a fit goes: instructions by function, counted by callgrind
+	@scripts/bootstrap bench
+	@scripts/profile
 
 reproduce: build  ## compute the paper's figures and Table 1 again (DATA=folder of the UCI sets; RUNS=3 for a short one)
 	build/bin/accrue reproduce all $(if $(RUNS),--runs $(RUNS)) --data $(DATA) -o reproduce
@@ -47,4 +57,4 @@ clean:  ## remove what the presets and the demo made
 	cmake -E rm -rf build build-dev build-asan build-tidy demo reproduce
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20

@@ -14,6 +14,11 @@ namespace accrue::fitting {
 namespace {
 
 constexpr std::size_t kChunk = 4096;  // rows a task: long enough to be worth handing out
+constexpr std::size_t kRowsForRough = 100'000;
+
+bool is_rough(const Slice& slice, Objective::Use use) {
+    return use == Objective::Use::descent && slice.size() >= kRowsForRough;
+}
 
 }  // namespace
 
@@ -25,12 +30,13 @@ Score::Kind score_kind(const std::string& name) {
 }
 
 Objective::Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-                     std::span<const double> weights, Score score, Ranks ranks)
-    : form_(form),
+                     std::span<const double> weights, Score score, Use use)
+    : rough_(is_rough(slice, use) ? form.rough() : nullptr),
+      form_(rough_ ? *rough_ : form),
       x_(x),
       slice_(slice),
       score_(score),
-      ranks_(ranks),
+      ranks_(is_rough(slice, use) ? Ranks::counted : Ranks::exact),
       sigmas_(slice.size()),
       slopes_(slice.size()),
       partial_gradients_(core::block_count(slice.size(), kChunk) * form.parameters()),

@@ -1,6 +1,7 @@
 // A score over a sigma model, as a function of the model's parameters.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,8 +31,12 @@ struct Slice {
 // each task has its own; inside, blocks run in parallel and sums keep their order.
 class Objective {
 public:
+    // Costs that are compared, kept and shown are exact. A descent on many rows counts them where it would sort, and
+    // uses the form's rough version: its cost is right to about 1e-6 of itself.
+    enum class Use { figures, descent };
+
     Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-              std::span<const double> weights, Score score, Ranks ranks = Ranks::exact);
+              std::span<const double> weights, Score score, Use use);
 
     // False where the parameters are not admissible or the cost is not finite. The gradient may be empty.
     bool operator()(std::span<const double> parameters, double& cost, std::span<double> gradient);
@@ -41,6 +46,7 @@ private:
     template <typename Work>
     void for_stretches(std::size_t begin, std::size_t end, Work&& work) const;
 
+    std::shared_ptr<const sigma::Form> rough_;  // where it is used
     const sigma::Form& form_;
     sigma::Columns x_;
     Slice slice_;

@@ -15,9 +15,6 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// From so many training rows on a descent counts them where it would sort, and uses the form's rough version.
-constexpr std::size_t kRowsForRough = 100'000;
-
 Slice training_slice(const Division& d) {
     return {d.begin, d.end, d.rows};
 }
@@ -26,16 +23,12 @@ Slice validation_slice(const Division& d) {
     return {0, 0, d.end - d.begin};
 }
 
-// Costs that are compared, kept and shown are those of `validation`, exact always; the descent on many rows may be
-// rough.
 struct Task {
     Task(const Rows& rows, const Division& d, const Score& score, const sigma::Form& form)
-        : is_rough(training_slice(d).size() >= kRowsForRough),
-          rough_form(is_rough ? form.rough() : nullptr),
-          training(rough_form ? *rough_form : form, rows.x, training_slice(d), rows.errors.first(d.rows),
-                   head(rows.weights, d.rows), score, is_rough ? Ranks::counted : Ranks::exact),
+        : training(form, rows.x, training_slice(d), rows.errors.first(d.rows), head(rows.weights, d.rows), score,
+                   Objective::Use::descent),
           validation(form, shifted(rows.x, d.begin), validation_slice(d), rows.errors.subspan(d.begin, d.end - d.begin),
-                     part(rows.weights, d), score) {}
+                     part(rows.weights, d), score, Objective::Use::figures) {}
 
     static std::span<const double> head(std::span<const double> values, std::size_t count) {
         return values.empty() ? values : values.first(count);
@@ -53,8 +46,6 @@ struct Task {
         return validation(parameters, cost, {}) ? cost : kNever;
     }
 
-    bool is_rough;
-    std::shared_ptr<const sigma::Form> rough_form;
     Objective training;
     Objective validation;
 };
