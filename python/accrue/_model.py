@@ -15,6 +15,7 @@ from . import _core
 from ._arrays import Array, Table, codes, column, name_of, times
 from ._forecast import Forecast
 from ._progress import progress as progress_of
+from ._words import in_python
 
 # Roles of a row beside its inputs, by their names in the model file, and what the arguments are called.
 _ARGUMENTS = {
@@ -256,7 +257,8 @@ class Model:
 
     @property
     def remarks(self) -> list[str]:
-        return self.verification["verdict"]["remarks"]
+        """What else the fit has to say, of a bias that was not corrected for example."""
+        return [in_python(remark) for remark in self.verification["verdict"]["remarks"]]
 
     @property
     def held_out(self) -> tuple[Array, Array]:
@@ -470,9 +472,10 @@ class Model:
             *((f"{c['level']:.0%} interval holds", f"{c['observed']:.1%}") for c in v["coverage"]),
         ]
         rows = "".join(f"<tr><td>{html.escape(k)}</td><td>{value}</td></tr>" for k, value in figures)
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self.remarks)
         return (
             f"<p><b>accrue model</b> of {html.escape(', '.join(self.inputs) or 'no inputs')}; {html.escape(v['kind'])}: "
-            f"{html.escape(self.summary)}</p><table>{rows}</table>"
+            f"{html.escape(self.summary)}</p><table>{rows}</table>" + (f"<ul>{remarks}</ul>" if remarks else "")
         )
 
 
