@@ -3,6 +3,8 @@ import importlib
 import os
 import pathlib
 import runpy
+import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +31,28 @@ def test_the_page_on_python_is_right():
 def test_worked_examples_run(path, capsys):
     runpy.run_path(str(path), run_name="__main__")
     assert capsys.readouterr().out.count("\n") >= 3
+
+
+def test_one_example_says_the_same_in_three_languages(tmp_path):
+    page = (SOURCE / "docs" / "python.md").read_text()
+    # pip puts the command beside the interpreter.
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    programs = {"sh": ["bash"], "py": [sys.executable]}
+    said = {}
+    for language, program in programs.items():
+        example = SOURCE / "examples" / f"fit_and_forecast.{language}"
+        shown = example.read_text().partition("\n\n")[2]  # without its heading
+        assert f"\n{shown}```" in page
+        said[language] = _output([*program, example], tmp_path, PATH=path)
+    header, row = said["sh"].splitlines()[-2:]
+    figures = dict(zip(header.split(","), map(float, row.split(","))))
+    interval = f"90% interval {figures['lower_0.9']:.2f} to {figures['upper_0.9']:.2f}"
+    assert interval in said["py"]
+    if "ACCRUE_CPP_EXAMPLE" in os.environ:  # ctest names the program
+        assert interval in _output([os.environ["ACCRUE_CPP_EXAMPLE"]], tmp_path)
+
+
+def _output(command, folder, **environment):
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, **environment}, check=True, capture_output=True, text=True
+    ).stdout
