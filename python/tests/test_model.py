@@ -257,7 +257,7 @@ def test_every_option_of_the_command_has_a_name_in_python():
         assert option in options
         for value in values.split(","):
             assert in_python(f"try --{option} {value}, or") == f'try {option}="{value}", or'
-    for option in ("inputs", "prediction", "observation", "error", "weight", "group", "time", "folds", "starts", "seed"):
+    for option in "inputs prediction observation error weight group time folds starts balance seed".split():
         assert in_python(f"--{option} is") in {f"{name} is" for name in options}
 
 
