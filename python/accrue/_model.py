@@ -82,6 +82,11 @@ class _Roles:
         elif mu is not None:
             if len(y) != len(mu):
                 raise ValueError(f"observation has {len(y)} rows, but prediction {len(mu)}")
+            for role, values in (("observation", y), ("prediction", mu)):
+                bad = np.flatnonzero(~np.isfinite(values))
+                if bad.size:
+                    where = f"{role} '{self.names[role]}' of row {bad[0] + 1}"
+                    raise ValueError(f"{where} is {values[bad[0]]}, but must be finite; leave such rows out")
             with np.errstate(over="ignore", invalid="ignore"):
                 self.values["error"] = y - mu
 
@@ -117,7 +122,8 @@ def fit(
         mean="gp" or mean="network", which learn the prediction too. Arrays, or names of columns of `inputs`.
     groups: labels; folds never split a group. times: numbers or dates; folds are then blocks of time.
     sample_weight: only ratios matter.
-    columns: names of the inputs to use; left out: all columns that have no other role, or the prediction when there is none.
+    columns: names of the inputs to use; left out: all numeric columns that have no other role, or the prediction when there is
+        none.
     progress: True or False; left out: where someone can see it.
     options: form ("network", "polynomial", "clusters", "constant"), recipe, score, mean, balance, bias ("none", "constant",
         "linear"), recalibrate ("none", "isotonic"), folds, starts, patience, most_iterations, seed, training_share and
@@ -146,8 +152,9 @@ def fit(
     if columns is not None:
         names = [columns] if isinstance(columns, str) else list(columns)
     else:
-        # As for the command: what example data know of themselves is no input.
-        names = [name for name in table.names if name not in roles.used and name != "true_sigma"]
+        # As for the command: what example data know of themselves is no input, and text neither.
+        free = [name for name in table.names if name not in roles.used and name != "true_sigma"]
+        names = [name for name in free if table.is_numeric(name)] if table.named else free
         if not names and isinstance(prediction, str):
             names = [prediction]
     if fit_options.form == "constant" and columns is None:
@@ -165,13 +172,20 @@ def fit(
     return Model(core, _Fit(verification, dict(zip(names, values)), roles, errors, sigmas))
 
 
+_KINDS = {str: "a text", int: "a whole number that is not negative", float: "a number"}
+
+
 def _fit_options(given: Mapping[str, Any]) -> _core.FitOptions:
     options = _core.FitOptions()
     known = [name for name in dir(options) if not name.startswith("_")]
     for name, value in given.items():
         if name not in known:
             raise TypeError(f"fit() has no option '{name}'; options: {', '.join(known)}")
-        setattr(options, name, value.item() if isinstance(value, np.generic) else value)
+        kind = _KINDS[type(getattr(options, name))]
+        try:
+            setattr(options, name, value.item() if isinstance(value, np.generic) else value)
+        except TypeError:
+            raise TypeError(f"{name} is {value!r}, but must be {kind}") from None
     return options
 
 

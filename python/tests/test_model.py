@@ -229,6 +229,9 @@ def test_a_constant_sigma_needs_no_inputs(archive):
         (dict(observation="y"), "give a prediction"),
         (dict(prediction="f", observation="y", groups=np.zeros(1000)), "single group"),
         (dict(prediction="f", observation=np.zeros(3)), "3 rows"),
+        (dict(prediction="f", observation=np.full(1000, np.nan)), "^observation 'observation' of row 1 is nan"),
+        (dict(prediction="f", observation=["a"] * 1000), "^observation: values of type .* are not numbers$"),
+        (dict(prediction="f", observation="y", sample_weight=np.full(1000, -1.0)), "row 1 is -1, but must not be neg"),
         (dict(prediction="f", observation="y", balance=2.0), "^balance is 2, but must be between 0 and 1$"),
         (dict(observation="y", mean="gp", bias="linear"), '^bias corrects a prediction; with mean="gp" there is none$'),
         (dict(prediction="f", observation="y", folds=2000), "use more rows or fewer folds$"),
@@ -271,6 +274,19 @@ def test_remarks_name_arguments_and_the_file_options(archive):
 def test_an_unknown_option_is_named_with_the_known_ones(archive):
     with pytest.raises(TypeError, match="no option 'fold'.*folds"):
         accrue.fit(archive, prediction="f", observation="y", fold=3)
+
+
+@pytest.mark.parametrize("option", [dict(folds=2.5), dict(seed=-1), dict(form=3)])
+def test_an_option_of_the_wrong_kind_is_named(archive, option):
+    with pytest.raises(TypeError, match=f"^{next(iter(option))} is .*, but must be a"):
+        accrue.fit(archive, prediction="f", observation="y", **option)
+
+
+def test_columns_of_text_are_no_inputs_unless_named(archive):
+    table = {**archive, "station": ["A"] * 1000, "date": np.datetime64("2020-01-01") + np.arange(1000)}
+    assert accrue.fit(table, prediction="f", observation="y", progress=False).inputs == ["x"]
+    with pytest.raises(ValueError, match="column 'station': values of type .* are not numbers"):
+        accrue.fit(table, columns=["x", "station"], prediction="f", observation="y", progress=False)
 
 
 def test_columns_that_are_missing_are_named(model):
