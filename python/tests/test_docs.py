@@ -2,6 +2,7 @@ import doctest
 import importlib
 import os
 import pathlib
+import re
 import runpy
 import subprocess
 import sys
@@ -53,6 +54,16 @@ def test_one_example_says_the_same_in_three_languages(tmp_path):
     assert interval in said["py"]
     if "ACCRUE_CPP_EXAMPLE" in os.environ:  # ctest names the program
         assert interval in _output([os.environ["ACCRUE_CPP_EXAMPLE"]], tmp_path)
+
+
+def test_lower_bounds_are_the_versions_that_were_tested():
+    bounds = re.findall(
+        r'"([\w-]+)(?:\[\w+\])?>=([\d.]+)"', (SOURCE / "pyproject.toml").read_text().partition("[project]")[2]
+    )
+    tested = set((SOURCE / "python" / "tests" / "oldest.txt").read_text().split())
+    assert len(bounds) > 10
+    for package, version in bounds:
+        assert f"{package}=={version}" in tested
 
 
 def _output(command, folder, **environment):
