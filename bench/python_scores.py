@@ -49,8 +49,8 @@ for name, result in results.items():
     np.testing.assert_allclose(result, results["accrue"], rtol=1e-9, atol=1e-12)
 
 one_error, one_sigma = np.zeros(1), np.ones(1)
-calls = 20_000
-overhead = min(timeit.repeat(lambda: accrue.scores.crps(one_error, one_sigma), number=calls, repeat=9)) / calls
+calls = 500  # few at a time: on a busy machine a short stretch is left alone more often than a long one
+overhead = min(timeit.repeat(lambda: accrue.scores.crps(one_error, one_sigma), number=calls, repeat=400)) / calls
 
 for name, seconds in best.items():
     print(
