@@ -63,7 +63,10 @@ def broadcast(*values: Any) -> tuple[Array, ...]:
 
 def column(values: Any, what: str, rows: int | None = None) -> Array:
     """One number a row. A single number stands for all rows where their count is known."""
-    array = numbers(values)
+    try:
+        array = numbers(values)
+    except ValueError as problem:
+        raise ValueError(f"{what}: {problem}") from None
     if isinstance(array, float):
         if rows is None:
             raise ValueError(f"{what} is a single number, but has to have one for every row")
@@ -125,6 +128,13 @@ class Table:
 
     def column(self, name: str, rows: int | None = None) -> Array:
         return column(self.raw(name), f"column '{name}'", rows)
+
+    def is_numeric(self, name: str) -> bool:
+        try:
+            numbers(self.raw(name))
+        except ValueError:
+            return False
+        return True
 
     def rows(self) -> int | None:
         """The rows of the first column that is no single number."""

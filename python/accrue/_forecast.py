@@ -103,7 +103,7 @@ class Forecast:
     def __repr__(self) -> str:
         kind = "Gaussian" if self.is_gaussian else "recalibrated"
         return (
-            f"<accrue.Forecast of {len(self)} rows, {kind}, sigma {np.nanmin(self.sigma):.4g} to "
+            f"<accrue.Forecast of {len(self)} row{'' if len(self) == 1 else 's'}, {kind}, sigma {np.nanmin(self.sigma):.4g} to "
             f"{np.nanmax(self.sigma):.4g}, {int(self.off_support.sum())} off support>"
             if len(self)
             else "<accrue.Forecast of 0 rows>"

@@ -15,6 +15,7 @@ from . import _core
 from ._arrays import Array, Table, codes, column, name_of, times
 from ._forecast import Forecast
 from ._progress import progress as progress_of
+from ._words import in_python
 
 # Roles of a row beside its inputs, by their names in the model file, and what the arguments are called.
 _ARGUMENTS = {
@@ -81,6 +82,11 @@ class _Roles:
         elif mu is not None:
             if len(y) != len(mu):
                 raise ValueError(f"observation has {len(y)} rows, but prediction {len(mu)}")
+            for role, values in (("observation", y), ("prediction", mu)):
+                bad = np.flatnonzero(~np.isfinite(values))
+                if bad.size:
+                    where = f"{role} '{self.names[role]}' of row {bad[0] + 1}"
+                    raise ValueError(f"{where} is {values[bad[0]]}, but must be finite; leave such rows out")
             with np.errstate(over="ignore", invalid="ignore"):
                 self.values["error"] = y - mu
 
@@ -116,7 +122,8 @@ def fit(
         mean="gp" or mean="network", which learn the prediction too. Arrays, or names of columns of `inputs`.
     groups: labels; folds never split a group. times: numbers or dates; folds are then blocks of time.
     sample_weight: only ratios matter.
-    columns: names of the inputs to use; left out: all columns that have no other role, or the prediction when there is none.
+    columns: names of the inputs to use; left out: all numeric columns that have no other role, or the prediction when there is
+        none.
     progress: True or False; left out: where someone can see it.
     options: form ("network", "polynomial", "clusters", "constant"), recipe, score, mean, balance, bias ("none", "constant",
         "linear"), recalibrate ("none", "isotonic"), folds, starts, patience, most_iterations, seed, training_share and
@@ -145,8 +152,9 @@ def fit(
     if columns is not None:
         names = [columns] if isinstance(columns, str) else list(columns)
     else:
-        # As for the command: what example data know of themselves is no input.
-        names = [name for name in table.names if name not in roles.used and name != "true_sigma"]
+        # As for the command: what example data know of themselves is no input, and text neither.
+        free = [name for name in table.names if name not in roles.used and name != "true_sigma"]
+        names = [name for name in free if table.is_numeric(name)] if table.named else free
         if not names and isinstance(prediction, str):
             names = [prediction]
     if fit_options.form == "constant" and columns is None:
@@ -164,13 +172,20 @@ def fit(
     return Model(core, _Fit(verification, dict(zip(names, values)), roles, errors, sigmas))
 
 
+_KINDS = {str: "a text", int: "a whole number that is not negative", float: "a number"}
+
+
 def _fit_options(given: Mapping[str, Any]) -> _core.FitOptions:
     options = _core.FitOptions()
     known = [name for name in dir(options) if not name.startswith("_")]
     for name, value in given.items():
         if name not in known:
             raise TypeError(f"fit() has no option '{name}'; options: {', '.join(known)}")
-        setattr(options, name, value.item() if isinstance(value, np.generic) else value)
+        kind = _KINDS[type(getattr(options, name))]
+        try:
+            setattr(options, name, value.item() if isinstance(value, np.generic) else value)
+        except TypeError:
+            raise TypeError(f"{name} is {value!r}, but must be {kind}") from None
     return options
 
 
@@ -256,7 +271,8 @@ class Model:
 
     @property
     def remarks(self) -> list[str]:
-        return self.verification["verdict"]["remarks"]
+        """What else the fit has to say, of a bias that was not corrected for example."""
+        return [in_python(remark) for remark in self.verification["verdict"]["remarks"]]
 
     @property
     def held_out(self) -> tuple[Array, Array]:
@@ -470,9 +486,10 @@ class Model:
             *((f"{c['level']:.0%} interval holds", f"{c['observed']:.1%}") for c in v["coverage"]),
         ]
         rows = "".join(f"<tr><td>{html.escape(k)}</td><td>{value}</td></tr>" for k, value in figures)
+        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self.remarks)
         return (
             f"<p><b>accrue model</b> of {html.escape(', '.join(self.inputs) or 'no inputs')}; {html.escape(v['kind'])}: "
-            f"{html.escape(self.summary)}</p><table>{rows}</table>"
+            f"{html.escape(self.summary)}</p><table>{rows}</table>" + (f"<ul>{remarks}</ul>" if remarks else "")
         )
 
 

@@ -20,7 +20,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const InputError& error) {
-        PyErr_SetString(PyExc_ValueError, error.what());
+        const nb::object words = nb::module_::import_("accrue._words").attr("in_python")(error.what());
+        PyErr_SetObject(PyExc_ValueError, words.ptr());
     } catch (const MachineError& error) {
         PyErr_SetString(PyExc_OSError, error.what());
     } catch (const Error& error) {

@@ -3,10 +3,13 @@
 # environment, pytest. Needs the network, for packages by their names.
 #
 #   run.sh SOURCE BUILD SCRATCH [pytest arguments]
+#
+# PYTHON names another interpreter, CONSTRAINTS another list of versions than that of CI (/dev/null: the newest of all).
 set -euo pipefail
 source=$1 build=$2 scratch=$3
 shift 3
 python=${PYTHON:-python3}
+constraints=$(realpath "${CONSTRAINTS:-$source/python/tests/constraints.txt}")
 pip=(-m pip --quiet --disable-pip-version-check)
 
 mkdir -p "$scratch"
@@ -16,7 +19,7 @@ rm -rf prefix sdist dist venv
 
 # The tools stay where they are between runs, so that a compiler cache finds what it knows.
 [[ -x tools/bin/python ]] || "$python" -m venv tools
-tools/bin/python "${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4"
+tools/bin/python "${pip[@]}" install -c "$constraints" "scikit-build-core>=0.10" "nanobind>=2.4"
 (cd "$source" && "$scratch/tools/bin/python" -c "
 import sys
 from scikit_build_core.build import build_sdist
@@ -27,6 +30,6 @@ PATH="$scratch/tools/bin:$PATH" tools/bin/python "${pip[@]}" wheel --no-deps --n
 
 "$python" -m venv venv
 wheel=$(echo "$scratch"/dist/accrue-*.whl)
-venv/bin/python "${pip[@]}" install "accrue[test] @ file://$wheel"
+venv/bin/python "${pip[@]}" install -c "$constraints" "accrue[test] @ file://$wheel"
 # One thread for other libraries: theirs and ours would wait for each other on a small machine.
 OMP_NUM_THREADS=1 ACCRUE_SOURCE=$source venv/bin/python -m pytest -q -p no:cacheprovider "$source/python/tests" "$@"

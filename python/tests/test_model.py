@@ -1,7 +1,9 @@
 import _thread
+import inspect
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -227,16 +229,64 @@ def test_a_constant_sigma_needs_no_inputs(archive):
         (dict(observation="y"), "give a prediction"),
         (dict(prediction="f", observation="y", groups=np.zeros(1000)), "single group"),
         (dict(prediction="f", observation=np.zeros(3)), "3 rows"),
+        (dict(prediction="f", observation=np.full(1000, np.nan)), "^observation 'observation' of row 1 is nan"),
+        (dict(prediction="f", observation=["a"] * 1000), "^observation: values of type .* are not numbers$"),
+        (dict(prediction="f", observation="y", sample_weight=np.full(1000, -1.0)), "row 1 is -1, but must not be neg"),
+        (dict(prediction="f", observation="y", balance=2.0), "^balance is 2, but must be between 0 and 1$"),
+        (dict(observation="y", mean="gp", bias="linear"), '^bias corrects a prediction; with mean="gp" there is none$'),
+        (dict(prediction="f", observation="y", folds=2000), "use more rows or fewer folds$"),
+        (dict(prediction="f", observation="y", groups=np.arange(1000) % 3), "use folds=3 or another column$"),
+        (
+            dict(prediction="f", observation="y", groups=np.arange(1000) % 7, recipe="paper"),
+            'groups and times go with recipe="default"$',
+        ),
     ],
 )
 def test_bad_input_is_a_value_error_that_names_the_rule(archive, given, message):
     with pytest.raises(ValueError, match=message):
-        accrue.fit(archive, progress=False, **given)
+        accrue.fit(archive, progress=False, **{"columns": ["x"], **given})
+
+
+def test_every_option_of_the_command_has_a_name_in_python():
+    from accrue._words import in_python
+
+    roles = set(inspect.signature(accrue.fit).parameters)
+    options = roles | {name for name in dir(accrue._core.FitOptions()) if not name.startswith("_")}
+    choices = re.findall(r"--([a-z]+) \{(.*?)\}", command("fit", "--help"))
+    assert len(choices) >= 6
+    for option, values in choices:
+        if option == "missing":  # of files
+            continue
+        assert option in options
+        for value in values.split(","):
+            assert in_python(f"try --{option} {value}, or") == f'try {option}="{value}", or'
+    for option in "inputs prediction observation error weight group time folds starts balance seed".split():
+        assert in_python(f"--{option} is") in {f"{name} is" for name in options}
+
+
+def test_remarks_name_arguments_and_the_file_options(archive):
+    model = accrue.fit(archive, columns=["x"], prediction=archive["f"] + 1, observation="y", progress=False)
+    assert any('bias="constant" would' in remark for remark in model.remarks)
+    assert any("--bias constant would" in remark for remark in model.verification["verdict"]["remarks"])
+    assert "bias=&quot;constant&quot;" in model._repr_html_()
 
 
 def test_an_unknown_option_is_named_with_the_known_ones(archive):
     with pytest.raises(TypeError, match="no option 'fold'.*folds"):
         accrue.fit(archive, prediction="f", observation="y", fold=3)
+
+
+@pytest.mark.parametrize("option", [dict(folds=2.5), dict(seed=-1), dict(form=3)])
+def test_an_option_of_the_wrong_kind_is_named(archive, option):
+    with pytest.raises(TypeError, match=f"^{next(iter(option))} is .*, but must be a"):
+        accrue.fit(archive, prediction="f", observation="y", **option)
+
+
+def test_columns_of_text_are_no_inputs_unless_named(archive):
+    table = {**archive, "station": ["A"] * 1000, "date": np.datetime64("2020-01-01") + np.arange(1000)}
+    assert accrue.fit(table, prediction="f", observation="y", progress=False).inputs == ["x"]
+    with pytest.raises(ValueError, match="column 'station': values of type .* are not numbers"):
+        accrue.fit(table, columns=["x", "station"], prediction="f", observation="y", progress=False)
 
 
 def test_columns_that_are_missing_are_named(model):
@@ -277,7 +327,7 @@ def test_a_report_without_rows_draws_the_fit(tmp_path, archive, options):
     data = model.report(tmp_path / "fit.html")
     assert data["kind"] == model.verification["kind"]
     assert data["scores"]["crps"] == pytest.approx(model.verification["crps"], rel=1e-12)
-    assert data["verdict"] == {"summary": model.summary, "remarks": model.remarks}
+    assert data["verdict"] == model.verification["verdict"]
     with pytest.raises(ValueError, match="holds no rows"):
         pickle.loads(pickle.dumps(model)).report(tmp_path / "again.html")
 

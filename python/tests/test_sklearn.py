@@ -114,6 +114,16 @@ def test_groups_are_never_split(frame):
     np.testing.assert_array_equal(regressor.out_of_fold_, other.out_of_fold_)
 
 
+def test_few_rows_are_cross_fitted_with_more_folds(frame):
+    X, y = frame[["a", "b"]], frame["y"]
+    for rows, folds in ((1999, 10), (2000, 5), (7, 7)):
+        chosen = CalibratedRegressor(form="constant", folds=2).fit(X[:rows], y[:rows])
+        same = CalibratedRegressor(form="constant", folds=2, cv=folds).fit(X[:rows], y[:rows])
+        np.testing.assert_array_equal(chosen.out_of_fold_, same.out_of_fold_)
+    with pytest.raises(ValueError, match="cv is 'many', but must be"):
+        CalibratedRegressor(cv="many").fit(X, y)
+
+
 def test_a_cross_fit_must_hold_out_every_row_once(frame):
     with pytest.raises(ValueError, match="exactly once"):
         CalibratedRegressor(cv=ShuffleSplit(2, random_state=1)).fit(frame[["a", "b"]], frame["y"])

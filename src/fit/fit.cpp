@@ -64,6 +64,9 @@ void check(const Archive& archive, const FitOptions& options) {
     if (!archive.prediction.empty()) finite(archive.prediction, archive.prediction_name);
     if (!archive.times.empty()) finite(archive.times, archive.time_name);
     if (!archive.weights.empty()) finite(archive.weights, archive.weight_name);
+    for (std::size_t i = 0; i < archive.weights.size(); ++i)
+        core::require(archive.weights[i] >= 0, "'{}' of row {} is {}, but must not be negative", archive.weight_name,
+                      i + 1, archive.weights[i]);
     core::require(archive.groups.codes.empty() || archive.groups.codes.size() == rows,
                   "there are {} group codes, but {} errors", archive.groups.codes.size(), rows);
     for (std::size_t i = 0; i < archive.groups.codes.size(); ++i)

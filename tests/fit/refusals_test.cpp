@@ -92,7 +92,7 @@ TEST(FitRefuses, NegativeWeights) {
     Rows rows = some_rows(20, 166);
     rows.weights.assign(20, 1.0);
     rows.weights[6] = -1;
-    EXPECT_NE(refused(rows).find("weight"), std::string::npos) << refused(rows);
+    EXPECT_EQ(refused(rows), "'w' of row 7 is -1, but must not be negative");
     rows.weights.assign(20, 0.0);
     EXPECT_NE(refused(rows).find("weight"), std::string::npos) << refused(rows);
 }
