@@ -41,9 +41,13 @@ def machine():
 
 def commit():
     """The commit of the checkout, with a plus where files differ from it; "unknown" outside of one."""
-    git = lambda *words: subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True).stdout.strip()
+    git = lambda *words: subprocess.run(
+        ["git", "-C", ROOT, *words], capture_output=True, text=True, check=True
+    ).stdout.strip()
     try:
-        return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+        return git("rev-parse", "--short=12", "HEAD") + (
+            "+" if git("status", "--porcelain", "--untracked-files=no") else ""
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
@@ -94,10 +98,19 @@ def suite(build, pattern=".", repetitions=5, seconds=0.1):
     disturbs all alike."""
     report = Path(build) / "bench_accrue.json"
     done = subprocess.run(
-        [Path(build) / "bin/bench_accrue", f"--benchmark_filter={pattern}", f"--benchmark_repetitions={repetitions}",
-         f"--benchmark_min_time={seconds}", "--benchmark_enable_random_interleaving=true",
-         f"--benchmark_out={report}", "--benchmark_out_format=json"],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        [
+            Path(build) / "bin/bench_accrue",
+            f"--benchmark_filter={pattern}",
+            f"--benchmark_repetitions={repetitions}",
+            f"--benchmark_min_time={seconds}",
+            "--benchmark_enable_random_interleaving=true",
+            f"--benchmark_out={report}",
+            "--benchmark_out_format=json",
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     if done.returncode != 0:
         sys.exit(f"bench_accrue failed with {done.returncode}:\n{done.stderr}")
     units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
@@ -129,7 +142,9 @@ def table(head, rows):
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in [head, *rows]) for k in range(len(head))]
     numeric = [k > 0 and all(re.match(r"^(-?[\d.,<>]+.*|)$", row[k]) for row in rows) for k in range(len(head))]
-    line = lambda row: "| " + " | ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric)) + " |"
+    line = lambda row: (
+        "| " + " | ".join(c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric)) + " |"
+    )
     rule = "|" + "|".join("-" * (w + 1) + (":" if n else "-") for w, n in zip(widths, numeric)) + "|"
     return "\n".join([line(head), rule, *map(line, rows)])
 
@@ -161,7 +176,7 @@ class Figures:
         self.subject = ""
 
     def full(self, what):
-        """"the same: ..." is of the figure before it; every line can stand for itself."""
+        """ "the same: ..." is of the figure before it; every line can stand for itself."""
         if what.startswith("the same: "):
             return f"{self.subject}: {what.removeprefix('the same: ')}"
         self.subject = what.rsplit(": ", 1)[0]
@@ -169,8 +184,16 @@ class Figures:
 
     def add(self, what, value, at_least=None, at_most=None, unit="", note=""):
         bound, met = (at_least, value >= at_least) if at_least is not None else (at_most, value <= at_most)
-        self.lines.append({"figure": self.full(what), "measured": value, "unit": unit, "asked": f"at {'least' if at_least is not None else 'most'} "
-                           f"{bound:g}{unit}", "met": met, "note": note})
+        self.lines.append(
+            {
+                "figure": self.full(what),
+                "measured": value,
+                "unit": unit,
+                "asked": f"at {'least' if at_least is not None else 'most'} {bound:g}{unit}",
+                "met": met,
+                "note": note,
+            }
+        )
 
     def miss(self, what, why):
         """A figure that this run could not give."""
@@ -182,4 +205,6 @@ class Figures:
                 print(f"{line['figure']}: not measured ({line['asked']})")
             else:
                 note = f"; {line['note']}" if line["note"] else ""
-                print(f"{line['figure']}: {line['measured']:.3g}{line['unit']} ({line['asked']}{note}){'' if line['met'] else '  MISSED'}")
+                print(
+                    f"{line['figure']}: {line['measured']:.3g}{line['unit']} ({line['asked']}{note}){'' if line['met'] else '  MISSED'}"
+                )

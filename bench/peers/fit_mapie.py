@@ -20,7 +20,9 @@ class NoError(RegressorMixin, BaseEstimator):
 
 def fit(x, e, threads):
     score = ResidualNormalisedScore(HistGradientBoostingRegressor(random_state=1), random_state=1)
-    intervals = SplitConformalRegressor(NoError().fit(x, e), confidence_level=0.6827, conformity_score=score, prefit=True)
+    intervals = SplitConformalRegressor(
+        NoError().fit(x, e), confidence_level=0.6827, conformity_score=score, prefit=True
+    )
     intervals.conformalize(x, e)
 
     def sigma(new):

@@ -14,8 +14,9 @@ def train(x, e, x_held, e_held, beta, patience):
     """The parameters of the best held-out cost, and its skill over a constant sigma."""
     log_spread = math.log(float(torch.sqrt(torch.mean(e * e))))
     p = start(x.shape[1], log_spread)
-    solver = torch.optim.LBFGS(p, lr=1, max_iter=1, history_size=20, line_search_fn="strong_wolfe",
-                               tolerance_grad=1e-10, tolerance_change=0)
+    solver = torch.optim.LBFGS(
+        p, lr=1, max_iter=1, history_size=20, line_search_fn="strong_wolfe", tolerance_grad=1e-10, tolerance_change=0
+    )
 
     def closure():
         solver.zero_grad()
@@ -48,8 +49,11 @@ def fit(x, e, threads):
     beta = 0.3989 / (crps_min + 0.3989)
     fold = torch.randperm(len(e)) % FOLDS
     large = len(e) // FOLDS >= LARGE_FOLD
-    trained = [train(x[fold != k], e[fold != k], x[fold == k], e[fold == k], beta, 30 if large else 10)
-               for k in range(FOLDS) for _ in range(STARTS)]
+    trained = [
+        train(x[fold != k], e[fold != k], x[fold == k], e[fold == k], beta, 30 if large else 10)
+        for k in range(FOLDS)
+        for _ in range(STARTS)
+    ]
     best = max(skill for _, skill in trained)
     kept = [p for p, skill in trained if p is not None and (not large or skill >= best / 2)]
 

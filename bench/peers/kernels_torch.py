@@ -1,6 +1,6 @@
 """One kernel in PyTorch: its median time, and the memory that it takes beyond the data.
 
-    kernels_torch.py score|score-by-hand|step ROWS THREADS
+kernels_torch.py score|score-by-hand|step ROWS THREADS
 """
 
 import json
@@ -16,7 +16,9 @@ BETA = 0.4
 
 
 def kilobytes(key):
-    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key))
+    return next(
+        int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(key)
+    )
 
 
 def main():

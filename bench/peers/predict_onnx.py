@@ -41,7 +41,9 @@ def session(model, precision):
     outputs = []
     for m, member in enumerate(members):
         w1, b1, w2, b2, w3, b3 = np.split(np.array(member["parameters"]), np.cumsum([50 * d, 50, 500, 10, 10]))
-        layer = lambda k, source, w, b: node("Gemm", [source, constant(f"w{k}_{m}", w), constant(f"b{k}_{m}", b)], f"h{k}_{m}")
+        layer = lambda k, source, w, b: node(
+            "Gemm", [source, constant(f"w{k}_{m}", w), constant(f"b{k}_{m}", b)], f"h{k}_{m}"
+        )
         h = node("Relu", [layer(1, x, w1.reshape(50, d).T, b1)], f"relu_{m}")
         h = node("Clip", [layer(2, h, w2.reshape(10, 50).T, b2), minus_one, one], f"clip_{m}")
         outputs.append(node("Clip", [layer(3, h, w3.reshape(10, 1), b3), lowest, highest], f"bounded_{m}"))
@@ -49,8 +51,13 @@ def session(model, precision):
     mean = node("Div", [total, constant("members", len(members))], "mean")
     node("Mul", [node("Exp", [mean], "exp"), constant("error_scale", model["error_scale"])], "sigma")
     kind = TensorProto.DOUBLE if precision is np.float64 else TensorProto.FLOAT
-    graph = helper.make_graph(nodes, "sigma", [helper.make_tensor_value_info("x", kind, ["rows", d])],
-                              [helper.make_tensor_value_info("sigma", kind, ["rows", 1])], weights)
+    graph = helper.make_graph(
+        nodes,
+        "sigma",
+        [helper.make_tensor_value_info("x", kind, ["rows", d])],
+        [helper.make_tensor_value_info("sigma", kind, ["rows", 1])],
+        weights,
+    )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(proto)
     options = onnxruntime.SessionOptions()
@@ -68,8 +75,11 @@ def main():
     for name, precision in (("double", np.float64), ("float", np.float32)):
         run, own = session(content, precision), x.astype(precision)
         for batch in sorted({min(batch, rows) for batch in BATCHES}):
+
             def sigma(run=run, own=own, batch=batch):
-                return np.concatenate([run.run(None, {"x": own[i : i + batch]})[0] for i in range(0, rows, batch)])[:, 0]
+                return np.concatenate([run.run(None, {"x": own[i : i + batch]})[0] for i in range(0, rows, batch)])[
+                    :, 0
+                ]
 
             contenders[name, batch] = sigma
     best = dict.fromkeys(contenders, np.inf)
@@ -84,8 +94,15 @@ def main():
         # In float the last of seven digits, and a little more behind three layers.
         np.testing.assert_allclose(result, results["accrue"], rtol=1e-4 if "float" in name else 1e-10)
     fastest = lambda kind: min((seconds, key[1]) for key, seconds in best.items() if key[0] == kind)
-    print(json.dumps({"networks": len(content["sigma"]["members"]), "accrue": best["accrue"],
-                      **{kind: dict(zip(("seconds", "batch"), fastest(kind))) for kind in ("double", "float")}}))
+    print(
+        json.dumps(
+            {
+                "networks": len(content["sigma"]["members"]),
+                "accrue": best["accrue"],
+                **{kind: dict(zip(("seconds", "batch"), fastest(kind))) for kind in ("double", "float")},
+            }
+        )
+    )
 
 
 main()

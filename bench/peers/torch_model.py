@@ -50,5 +50,11 @@ def start(inputs, log_spread):
     normal = lambda sd, *shape: (sd * torch.randn(*shape, dtype=torch.double)).requires_grad_()
     zeros = lambda *shape: torch.zeros(*shape, dtype=torch.double, requires_grad=True)
     bias = torch.full((1,), log_spread, dtype=torch.double, requires_grad=True)
-    return [normal(math.sqrt(2 / inputs), inputs, 50), normal(1, 50), normal(math.sqrt(1 / 50), 50, 10), zeros(10),
-            normal(0.3 / math.sqrt(10), 10, 1), bias]
+    return [
+        normal(math.sqrt(2 / inputs), inputs, 50),
+        normal(1, 50),
+        normal(math.sqrt(1 / 50), 50, 10),
+        zeros(10),
+        normal(0.3 / math.sqrt(10), 10, 1),
+        bias,
+    ]
