@@ -110,6 +110,8 @@ RoleTable::RoleTable(const RowOptions& options, const RowPlan& plan)
     dropped_ = read_slabs(options.files, columns, read, [&](const Table& slab) { add(slab, plan); });
     made_ = {};
     rows_->finish();
+    // As if the other rows, and groups that had no others, had not been there.
+    if (sampled_from() > 0 && !options.group.empty()) rows_->renumber_codes(labels_);
     const auto w = weights();
     core::require(w.empty() || std::any_of(w.begin(), w.end(), [](double weight) { return weight > 0; }),
                   "{}, column '{}': every weight is 0; at least one must be positive",
@@ -118,8 +120,8 @@ RoleTable::RoleTable(const RowOptions& options, const RowPlan& plan)
 
 // How many rows the memory has room for, or as many as were asked for.
 std::size_t RoleTable::most_rows(const RowPlan& plan, std::size_t columns) {
-    const std::size_t bytes =
-        columns * sizeof(double) + (options_.group.empty() ? 0 : sizeof(std::uint32_t)) + plan.work_bytes;
+    const std::size_t kept = columns * sizeof(double) + (options_.group.empty() ? 0 : sizeof(std::uint32_t));
+    const std::size_t bytes = kept + std::max(plan.work_bytes, data::KeptRows::sampling_bytes(kept));
     // An eighth is for the slab, the program and what does not grow with the rows. Two digits, so that a little more or
     // less of free memory mostly gives the same sample.
     std::size_t most = memory_ / 8 * 7 / bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "core/error.hpp"
 #include "data/bytes.hpp"
@@ -37,7 +38,11 @@ bool shows_layout(std::string_view text) {
 }  // namespace
 
 CsvStream::CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>& stopped)
-    : file_(file), stopped_(stopped), input_(file) {
+    : CsvStream(file, std::make_unique<InputFile>(file), options, stopped) {}
+
+CsvStream::CsvStream(const std::string& file, std::unique_ptr<InputFile> input, const ReadOptions& options,
+                     const std::atomic<bool>& stopped)
+    : file_(file), stopped_(stopped), input_(std::move(input)) {
     while (ahead_.size() <= kLongestHeader && !shows_layout(view(ahead_)) && append(ahead_, kReadStep)) {
     }
     read_beginning(options);
@@ -62,7 +67,7 @@ void CsvStream::read_beginning(const ReadOptions& options) {
 bool CsvStream::append(std::vector<char>& text, std::size_t size) {
     const std::size_t used = text.size();
     text.resize(used + size);
-    const std::size_t got = input_.read(text.data() + used, size);
+    const std::size_t got = input_->read(text.data() + used, size);
     text.resize(used + got);
     return got > 0;
 }
@@ -71,15 +76,15 @@ bool CsvStream::append(std::vector<char>& text, std::size_t size) {
 void CsvStream::fill(std::vector<char>& block, std::size_t size) {
     const auto start = steady_clock::now();
     while (block.size() < size && !at_end_) {
-        if (!input_.is_regular()) {
+        if (!input_->is_regular()) {
             bool ready = false;
-            while (!stopped_ && !(ready = input_.wait(kPause)) && whole_rows(view(block), layout_.dialect) == 0) {
+            while (!stopped_ && !(ready = input_->wait(kPause)) && whole_rows(view(block), layout_.dialect) == 0) {
             }
             const bool waited = steady_clock::now() - start > kPatience;
             if (stopped_ || !ready || (waited && whole_rows(view(block), layout_.dialect) > 0)) return;
         }
         const std::size_t step = size - block.size();
-        at_end_ = !append(block, input_.is_regular() ? step : std::min(step, kReadStep));
+        at_end_ = !append(block, input_->is_regular() ? step : std::min(step, kReadStep));
     }
 }
 

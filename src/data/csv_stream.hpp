@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ class CsvStream {
 public:
     // Reads the beginning: the layout is known from then on. `stopped` ends a wait for the next bytes of a pipe.
     CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>& stopped);
+    // The same of a file that is open already: a pipe can be opened only once.
+    CsvStream(const std::string& file, std::unique_ptr<InputFile> input, const ReadOptions& options,
+              const std::atomic<bool>& stopped);
 
     const std::string& file() const { return file_; }
     const CsvLayout& layout() const { return layout_; }  // without a body: that comes in blocks
@@ -25,8 +29,8 @@ public:
     std::string_view header_row() const { return header_row_; }
     std::size_t header_lines() const { return header_lines_; }  // newlines before the first row
     std::string_view line_end() const { return line_end_; }     // of the first line
-    bool is_same_file(int descriptor) const { return input_.is_same_file(descriptor); }
-    bool is_regular() const { return input_.is_regular(); }
+    bool is_same_file(int descriptor) const { return input_->is_same_file(descriptor); }
+    bool is_regular() const { return input_->is_regular(); }
 
     // The next rows, about `size` bytes of them; false when there are none. Where the bytes come slowly, the rows that
     // are there are handed over. The last row of the file may lack its line end, or the end of a quoted field.
@@ -39,7 +43,7 @@ private:
 
     std::string file_;
     const std::atomic<bool>& stopped_;
-    InputFile input_;
+    std::unique_ptr<InputFile> input_;
     CsvLayout layout_;
     std::string mark_;
     std::string header_row_;

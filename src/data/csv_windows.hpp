@@ -44,8 +44,8 @@ private:
     CsvLayout layout_;
     std::size_t header_lines_ = 0;
 
-    InputFile input_;
-    void* mapped_ = nullptr;  // the window ...
+    std::unique_ptr<InputFile> input_;  // while it is mapped; else the stream has it
+    void* mapped_ = nullptr;            // the window ...
     std::size_t mapped_bytes_ = 0;
     std::size_t at_ = 0;  // ... and where in the file the rows after it begin
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/random.hpp"
@@ -16,6 +17,24 @@ constexpr std::uint64_t kSampleStream = 1'000'037;
 constexpr std::size_t kShareToSpare = 16;
 constexpr std::size_t kLeastToSpare = 1024;
 
+// The number that exactly `count` of the numbers, which all differ, are less than. 16 bits at a time, since a copy to
+// sort would take as much memory as a column.
+std::uint64_t with_fewer_below(std::span<const std::uint64_t> numbers, std::size_t count) {
+    constexpr unsigned kBits = 16;
+    std::uint64_t high = 0;  // bits of the result that are known
+    for (unsigned shift = 64; shift > 0;) {
+        shift -= kBits;
+        std::vector<std::size_t> counts(std::size_t{1} << kBits, 0);
+        for (const std::uint64_t number : numbers)
+            if (shift + kBits == 64 || number >> (shift + kBits) == high)
+                ++counts[number >> shift & (counts.size() - 1)];
+        std::size_t digit = 0;
+        while (count >= counts[digit]) count -= counts[digit++];
+        high = high << kBits | digit;
+    }
+    return high;
+}
+
 }  // namespace
 
 KeptRows::KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint64_t seed)
@@ -23,6 +42,10 @@ KeptRows::KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint6
       seed_(core::scramble(core::scramble(seed) + kSampleStream)),
       has_codes_(codes),
       columns_(columns) {}
+
+std::size_t KeptRows::sampling_bytes(std::size_t row_bytes) {
+    return sizeof(std::uint64_t) + (row_bytes + sizeof(std::uint64_t)) / kShareToSpare + 1;
+}
 
 // No two rows have the same.
 std::uint64_t KeptRows::ticket(std::size_t row) const {
@@ -69,12 +92,7 @@ void KeptRows::append(std::span<const std::span<const double>> columns, std::spa
 // Leaves the `most_` rows with the smallest tickets, in their order.
 void KeptRows::cut() {
     if (rows_ <= most_) return;
-    {
-        std::vector<std::uint64_t> sorted(tickets_.data(), tickets_.data() + rows_);
-        const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(most_);
-        std::nth_element(sorted.begin(), nth, sorted.end());
-        limit_ = *nth;
-    }
+    limit_ = with_fewer_below(tickets_.span(), most_);
     const auto compact = [&](auto& values) {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < rows_; ++i)
@@ -93,6 +111,21 @@ void KeptRows::finish() {
     chosen_ = {};
     for (auto& column : columns_) column.shrink();
     codes_.shrink();
+}
+
+void KeptRows::renumber_codes(std::vector<std::string>& labels) {
+    constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> new_codes(labels.size(), kNone);
+    std::vector<std::string> left;
+    for (std::size_t i = 0; i < codes_.size(); ++i) {
+        std::uint32_t& code = new_codes[codes_[i]];
+        if (code == kNone) {
+            code = static_cast<std::uint32_t>(left.size());
+            left.push_back(std::move(labels[codes_[i]]));
+        }
+        codes_[i] = code;
+    }
+    labels = std::move(left);
 }
 
 }  // namespace accrue::data

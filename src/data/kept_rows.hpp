@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/buffer.hpp"
@@ -23,10 +24,15 @@ public:
     // No more rows will come: the sample gets its size, and memory that is not needed is given back.
     void finish();
 
+    // Bytes a row that drawing a sample takes beyond the rows of so many bytes.
+    static std::size_t sampling_bytes(std::size_t row_bytes);
+
     std::size_t seen() const { return seen_; }
     std::size_t rows() const { return rows_; }
     std::span<const double> column(std::size_t k) const { return columns_[k].span(); }
     std::span<const std::uint32_t> codes() const { return codes_.span(); }
+    // Gives the codes that are left new numbers, in the order of their first row, and leaves the labels of these.
+    void renumber_codes(std::vector<std::string>& labels);
 
 private:
     std::uint64_t ticket(std::size_t row) const;

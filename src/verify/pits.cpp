@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kRowsPerCell = 16;
 constexpr std::size_t kMostCells = 4096;
+// The distance of a calibrated forecast falls with the root of the rows, and cells as wide as it would all have to be
+// looked into.
+constexpr double kCellsPerRootRow = 4;
 // Every chunk has counts of its own, so there must not be too many.
 constexpr std::size_t kMostChunks = 64;
 constexpr std::size_t kLeastChunk = std::size_t{1} << 15U;
@@ -38,6 +41,11 @@ void for_cells(const PitSource& pits, double cells, std::size_t begin, std::size
     }
 }
 
+std::size_t cell_count(std::size_t rows) {
+    const auto fine = static_cast<std::size_t>(kCellsPerRootRow * std::sqrt(static_cast<double>(rows)));
+    return std::clamp(rows / kRowsPerCell, std::size_t{1}, std::max(kMostCells, fine));
+}
+
 struct Jump {
     double pit;
     double weight;
@@ -58,7 +66,7 @@ PitCdf::PitCdf(std::size_t n, PitSource pits, std::span<const double> weights, s
     : rows_(n),
       pits_(std::move(pits)),
       weights_(weights),
-      cells_per_interval_(core::block_count(std::clamp(n / kRowsPerCell, std::size_t{1}, kMostCells), intervals)),
+      cells_per_interval_(core::block_count(cell_count(n), intervals)),
       upto_(intervals * cells_per_interval_ + 1, 0.0) {
     const std::size_t points = upto_.size();
     const std::size_t chunk = chunk_size(n);
@@ -79,8 +87,8 @@ PitCdf::PitCdf(std::size_t n, PitSource pits, std::span<const double> weights, s
 
 double PitCdf::distance_to_diagonal() const {
     const double total = upto_.back();
-    const auto cell_count = static_cast<double>(cells());
-    const auto edge = [&](std::size_t c) { return static_cast<double>(c) / cell_count; };
+    const auto all_cells = static_cast<double>(cells());
+    const auto edge = [&](std::size_t c) { return static_cast<double>(c) / all_cells; };
     const auto before = [&](std::size_t c) { return c == 0 ? 0.0 : upto_[c - 1]; };
 
     // At the edges of cells the distance is known: it is at least the largest of these. Rows in a cell lie between its
@@ -95,10 +103,13 @@ double PitCdf::distance_to_diagonal() const {
     }
 
     const std::size_t chunk = chunk_size(rows_);
-    std::vector<std::vector<Jump>> found(core::block_count(rows_, chunk));
+    std::vector<std::vector<double>> found(core::block_count(rows_, chunk));
+    std::vector<std::vector<double>> found_weights(found.size());
     core::for_blocks(rows_, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
-        for_cells(pits_, cell_count, begin, end, [&](std::size_t row, std::uint32_t cell, double pit) {
-            if (wanted[cell] != 0) found[c].push_back({pit, weights_.empty() ? 1 : weights_[row]});
+        for_cells(pits_, all_cells, begin, end, [&](std::size_t row, std::uint32_t cell, double pit) {
+            if (wanted[cell] == 0) return;
+            found[c].push_back(pit);
+            if (!weights_.empty()) found_weights[c].push_back(weights_[row]);
         });
     });
 
@@ -106,7 +117,7 @@ double PitCdf::distance_to_diagonal() const {
     std::uint32_t cell = 0;
     double sum = 0;
     const auto jump = [&](double pit, double weight) {
-        const std::uint32_t own = cell_of(pit, cell_count);
+        const std::uint32_t own = cell_of(pit, all_cells);
         if (own != cell) {
             cell = own;
             sum = before(own);
@@ -117,13 +128,13 @@ double PitCdf::distance_to_diagonal() const {
     };
     if (weights_.empty()) {
         std::vector<double> values;
-        for (const auto& rows : found)
-            for (const Jump& row : rows) values.push_back(row.pit);
+        for (const auto& pits : found) values.insert(values.end(), pits.begin(), pits.end());
         core::sort_ascending(values);
         for (const double value : values) jump(value, 1);
     } else {
         std::vector<Jump> jumps;
-        for (const auto& rows : found) jumps.insert(jumps.end(), rows.begin(), rows.end());
+        for (std::size_t c = 0; c < found.size(); ++c)
+            for (std::size_t i = 0; i < found[c].size(); ++i) jumps.push_back({found[c][i], found_weights[c][i]});
         std::sort(jumps.begin(), jumps.end());
         for (const Jump& j : jumps) jump(j.pit, j.weight);
     }

@@ -192,7 +192,9 @@ std::size_t verify_bytes_per_row(bool weights, bool groups, bool shapes) {
     const std::size_t sorted = weights ? sizeof(scores::SortBuffers::Weighted) : sizeof(std::uint64_t);
     // The order of the rows by group, and a copy of the largest one.
     const std::size_t grouped = groups ? sizeof(std::uint32_t) + (weights ? 3 : 2) * sizeof(double) : 0;
-    return sorted + grouped + (shapes ? sizeof(double) : 0);
+    // Rows near the largest distance to the diagonal, of which there are the more the better the calibration is.
+    const std::size_t near = weights ? 8 : 4;
+    return sorted + near + grouped + (shapes ? sizeof(double) : 0);
 }
 
 std::vector<double> pit(std::span<const double> errors, std::span<const double> sigmas) {

@@ -57,7 +57,7 @@ TEST_F(LargerThanMemory, a_sample_is_never_silent) {
     const std::string file = archive("a.csv", kRows);
     const auto arguments = evaluate_arguments(file, {"--sigma", "true_sigma"});
     EXPECT_EQ(lines(output(with(arguments, {"--memory", "20K"})))[0],
-              "720 of 1000 rows of " + file +
+              "620 of 1000 rows of " + file +
                   ", a random sample (memory limit 20 kB; --memory or --sample changes it); error = y - mu");
     EXPECT_EQ(lines(output(with(arguments, {"--sample", "300"})))[0],
               "300 of 1000 rows of " + file + ", a random sample (--sample); error = y - mu");
@@ -76,7 +76,7 @@ TEST_F(LargerThanMemory, a_sample_is_never_silent) {
                   .find("of 1000 rows of " + file + ", a random sample (memory limit 100 kB"),
               std::string::npos);
     EXPECT_EQ(refusal(accrue(with(arguments, {"--memory", "1K"}))),
-              "memory of 1 kB has room for 36 rows, which is too little: a row needs 24 bytes");
+              "memory of 1 kB has room for 31 rows, which is too little: a row needs 28 bytes");
 }
 
 TEST_F(LargerThanMemory, a_fit_of_a_sample_is_the_fit_of_its_rows) {
@@ -94,10 +94,11 @@ TEST_F(LargerThanMemory, a_fit_of_a_sample_is_the_fit_of_its_rows) {
     std::string text = all[0] + "\n";
     for (const double row : kept.column(0)) text += all[1 + static_cast<std::size_t>(row)] + "\n";
     output(fit_arguments(folder_.file("some.csv", text), with(more, {"--seed", "7"})));
-    EXPECT_EQ(result(Json::parse(sampled)), result(model()));
+    // Not EXPECT_EQ, which would print both.
+    EXPECT_TRUE(result(Json::parse(sampled)) == result(model()));
 
     output(fit_arguments(file, with(more, {"--sample", "400", "--seed", "8"})));
-    EXPECT_NE(result(Json::parse(sampled)), result(model()));
+    EXPECT_FALSE(result(Json::parse(sampled)) == result(model()));
 }
 
 TEST_F(LargerThanMemory, a_fit_of_a_sample_has_the_same_bytes_for_any_threads) {

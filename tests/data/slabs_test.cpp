@@ -145,7 +145,7 @@ TEST_F(Slabs, MessagesNameRowAndLineOfTheWholeFile) {
     for (int i = 1; i <= 300; ++i) good += fmt::format("{},\"a\nb\",{},{}\n{}", i, -i, i, i % 10 == 0 ? "\n" : "");
     // 300 rows of two lines, 30 blank lines, the header.
     const std::pair<const char*, const char*> cases[] = {
-        {"301,c,n/a,1\n",
+        {"301,c,NA,1\n",
          "bad.csv row 301 (line 632), column 'y': value is missing; use --missing drop to skip such rows"},
         {"301,c,one,1\n", "bad.csv row 301 (line 632), column 'y': 'one' is not a number"},
         {"-1,c,1,1\n", "bad.csv row 301 (line 632), column 'x': x must be positive; it is -1"},
