@@ -46,11 +46,13 @@ void handle_signals() {
 
 // OpenBLAS, which comes with Ceres, starts a thread a core when it is loaded, each with 128 MB of address space; where
 // a limit leaves less, they wait for it forever, and so would the end of the program. accrue does not use them: where
-// the address space is limited it starts again without.
+// memory is limited (ulimit -v, ulimit -d) it starts again without.
 void start_without_blas_threads(char** argv) {
-    rlimit limit{};
-    const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    if (!limited || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
+    const auto is_limited = [](auto resource) {
+        rlimit limit{};
+        return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    };
+    if ((!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
     ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
     ::execv("/proc/self/exe", argv);  // comes back only when it fails, and then nothing is lost
 }

@@ -54,7 +54,7 @@ void add_row_options(CLI::App& command, RowOptions& options, const std::string& 
         .add_option("--memory", options.memory,
                     "Memory to use, such as 500M or 4G; where rows exceed it, a random sample of them is used, and the "
                     "output says so; left out: three quarters of what the machine and its limits leave")
-        ->transform(CLI::AsSizeValue(true))
+        ->transform(CLI::AsSizeValue(true).description(""))
         ->type_name("SIZE");
     command.add_option("--sample", options.sample, "Use so many rows, drawn at random (seeded); left out: all")
         ->check(is_count())
