@@ -92,14 +92,17 @@ void product(const T* weights, std::type_identity_t<const T*> bias, std::size_t 
 
 // A sum over rows is a number, or is kept in lanes when it goes on over many blocks: adding the lanes of a vector up
 // takes as long as several products.
-struct LaneSum {
-    Lanes lanes;
+template <typename T>
+struct LaneSumOf {
+    typename LanesOf<T>::type lanes;
 };
+using LaneSum = LaneSumOf<double>;
 template <typename Vector>
 void add_to(double& sum, Vector value) {
     sum += sum_of_lanes(value);
 }
-inline void add_to(LaneSum& sum, Lanes value) {
+template <typename T>
+void add_to(LaneSumOf<T>& sum, std::type_identity_t<typename LanesOf<T>::type> value) {
     sum.lanes += value;
 }
 
@@ -134,12 +137,12 @@ void add_outer(const T* first, std::size_t first_count, const T* second, std::si
 }
 
 // sums[i] += sum over the block's rows of values[i].
-template <typename T>
-void add_row_sums(const T* values, std::size_t count, double* sums) {
+template <typename T, typename Sum>
+void add_row_sums(const T* values, std::size_t count, Sum* sums) {
     for (std::size_t i = 0; i < count; ++i) {
         typename LanesOf<T>::type sum{};
         for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) sum += load(values + i * kBlockRows + v);
-        sums[i] += sum_of_lanes(sum);
+        add_to(sums[i], sum);
     }
 }
 

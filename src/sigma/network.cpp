@@ -13,6 +13,7 @@ namespace {
 
 using core::add_outer;
 using core::add_row_sums;
+using core::add_to;
 using core::broadcast;
 using core::kBlockRows;
 using core::kLanesOf;
@@ -124,13 +125,43 @@ void log_sigma_of(std::size_t inputs, std::span<const double> parameters, const 
     }
 }
 
+// Where sums over rows are added up: the gradient itself, in double after every block. In single precision adding the
+// lanes of a vector up would take longer than the passes, so they stay in lanes until the end of a call, which is a few
+// thousand rows.
+template <typename T>
+struct GradientSums {
+    using Sum = double;
+    double* sums;
+    GradientSums(std::size_t, double* gradient) : sums(gradient) {}
+};
+template <>
+struct GradientSums<float> {
+    using Sum = core::LaneSumOf<float>;
+    Sum* sums;
+    GradientSums(std::size_t size, double* gradient) : size_(size), gradient_(gradient) {
+        thread_local std::vector<Sum> memory;
+        memory.assign(size, Sum{});
+        sums = memory.data();
+    }
+    ~GradientSums() {
+        for (std::size_t p = 0; p < size_; ++p) gradient_[p] += sum_of_lanes(sums[p].lanes);
+    }
+    GradientSums(const GradientSums&) = delete;
+    GradientSums& operator=(const GradientSums&) = delete;
+
+private:
+    std::size_t size_;
+    double* gradient_;
+};
+
 template <typename T>
 void add_gradient_of(std::size_t inputs, std::span<const double> parameters, const Columns& x, std::size_t begin,
                      std::size_t end, const double* slopes, double* gradient) {
     using Vector = typename LanesOf<T>::type;
     Block<T>& block = own_block<T>(inputs, parameters);
     const Layers<const T> layers(block.parameters.data(), inputs);
-    const Layers<double> sums(gradient, inputs);
+    const GradientSums<T> own(parameters.size(), gradient);
+    const Layers<typename GradientSums<T>::Sum> sums(own.sums, inputs);
     // The second layer's weights by input, for the way back.
     std::array<T, kFirst * kSecond> transposed{};
     for (std::size_t i = 0; i < kSecond; ++i)
@@ -149,7 +180,7 @@ void add_gradient_of(std::size_t inputs, std::span<const double> parameters, con
                 const Vector inside = value * value < 1 ? slope : Vector{};
                 store(block.second_slopes + i * kBlockRows + v, inside * broadcast(layers.output_weights[i]));
             }
-            sums.output_weights[i] += sum_of_lanes(output);
+            add_to(sums.output_weights[i], output);
         }
         add_row_sums(block.second_slopes, kSecond, sums.second_biases);
         add_outer(block.second_slopes, kSecond, block.first, kFirst, sums.second_weights);
