@@ -44,7 +44,7 @@ struct FitOptions {
     // where starts cross a plateau before they find anything and cost is smooth enough to wait.
     int patience = 0;
     int most_iterations = 400;
-    // From 200,000 rows on networks train on growing samples first and on all rows in the end; false: on all rows
+    // From 100,000 rows on networks train on growing samples first and on all rows in the end; false: on all rows
     // throughout, which takes many times as long.
     bool stages = true;
     std::uint64_t seed = 1;

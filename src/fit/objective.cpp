@@ -14,7 +14,7 @@ namespace accrue::fitting {
 namespace {
 
 constexpr std::size_t kChunk = 4096;  // rows a task: long enough to be worth handing out
-constexpr std::size_t kRowsForRough = 100'000;
+constexpr std::size_t kRowsForRough = 15'000;
 
 bool is_rough(const Slice& slice, Objective::Use use) {
     return use == Objective::Use::descent && slice.size() >= kRowsForRough;

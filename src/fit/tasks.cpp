@@ -20,7 +20,7 @@ constexpr std::size_t kRowsToShareThreads = 200'000;
 constexpr std::size_t kRowsToJudge = 500;
 constexpr double kShareOfBestSkill = 0.5;
 
-constexpr std::size_t kRowsOfFirstStage = 40'000;
+constexpr std::size_t kRowsOfFirstStage = 20'000;
 constexpr std::size_t kGrowth = 5;  // of a stage over the one before
 constexpr std::uint64_t kStageStream = 1'000'081;
 // Later stages begin close to their minimum: they stop when so many iterations have not lowered the validation cost by
