@@ -266,6 +266,8 @@ def fits(options, python, folder):
             ours = our_fit(options, folder / name, data, size)
             rows.append({"data": name, "rows": size, "who": "accrue", "ratio": 1, **ours})
             for who, script in FITS.items():
+                if who not in options.fits:
+                    continue
                 run = {"data": name, "rows": size, "who": who}
                 if who in over:
                     run["stopped"] = f"over budget at {over[who]} rows"
@@ -361,6 +363,7 @@ def main():
     parser.add_argument(
         "--sizes", default="100,1000,10000,100000,1000000", help="rows of the fits (default: 10^2 to 10^6)"
     )
+    parser.add_argument("--fits", default=",".join(FITS), help="peers whose fits are run (default: all)")
     parser.add_argument("--kernel-rows", type=int, default=10**7, help="most rows of the kernels (default: 10^7)")
     parser.add_argument(
         "--budget", type=float, default=60, help="seconds of a fit after which a peer gets no more rows (default: 60)"
