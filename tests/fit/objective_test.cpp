@@ -103,7 +103,7 @@ TEST(Objective, BytesDoNotDependOnThreads) {
 }
 
 TEST(Objective, OfADescentOnManyRowsIsRightToAMillionth) {
-    const Problem p("network", 120'000, 90);
+    const Problem p("network", 20'000, 90);
     const auto run = [&](Objective::Use use, std::vector<double>& gradient) {
         Objective objective(*p.form, p.columns(), {0, 0, p.rows}, p.errors, p.weights, {Kind::ar, 0.4}, use);
         double cost = 0;

@@ -12,20 +12,20 @@ namespace {
 using support::Rows;
 using support::some_rows;
 
-constexpr std::size_t kManyRows = 200'000;  // two stages, the first with 40,000 rows
+constexpr std::size_t kManyRows = 100'000;  // two stages, the first with 20,000 rows
 
 FitOptions short_fit() {
     FitOptions options;
     options.folds = 2;
     options.starts = 1;
-    options.most_iterations = 12;
+    options.most_iterations = 6;
     return options;
 }
 
 TEST(Stages, EndOnAllRowsWithTheCostOfADirectFit) {
     const Rows rows = some_rows(kManyRows, 160, 2);
     FitOptions options = short_fit();
-    options.most_iterations = 60;
+    options.most_iterations = 40;
     const FitResult staged = fit(rows.archive(), options);
     options.stages = false;
     const FitResult direct = fit(rows.archive(), options);
