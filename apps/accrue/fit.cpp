@@ -222,8 +222,9 @@ void add_fit(CLI::App& app) {
              "Shares of rows for training and validation (paper recipe); the rest is the test set")
         ->type_name("SHARE,SHARE")
         ->default_str("0.33,0.33");
-    command->add_flag("!--no-stages", options->fit.stages,
-                      "Train on all rows throughout; else networks on 100,000 rows and more begin on growing samples");
+    command->add_flag_callback(
+        "--no-stages", [options] { options->fit.stages = false; },
+        "Train on all rows throughout; else networks on 100,000 rows and more begin on growing samples");
     command->add_option("--seed", options->fit.seed, "Same seed, same model")
         ->check(is_count())
         ->type_name("NUMBER")
