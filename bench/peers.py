@@ -402,16 +402,12 @@ def main():
         result["data"], result["fits"] = fits(options, python, Path(folder))
     show_fits(result["fits"])
     fit_figures(figures, result["data"], result["fits"])
-    result["figures"] = figures.lines
     result["budget"] = options.budget
     name = lambda *words: "/".join(str(word) for word in words)
     result["measured"] = {
         name(r["what"], r["rows"], r["who"]): {"seconds": r["seconds"]} for r in result["kernels"]
     } | {name("fit", r["data"], r["rows"], r["who"]): {"seconds": r.get("seconds")} for r in result["fits"]}
-    out.write_text(json.dumps(result, indent=1) + "\n")
-    print()
-    figures.show()
-    print(f"\nwritten to {out}", file=sys.stderr)
+    results.finish(result, figures, out)
 
 
 if __name__ == "__main__":

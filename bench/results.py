@@ -208,3 +208,12 @@ class Figures:
                 print(
                     f"{line['figure']}: {line['measured']:.3g}{line['unit']} ({line['asked']}{note}){'' if line['met'] else '  MISSED'}"
                 )
+
+
+def finish(result, figures, out):
+    """The result with its figures as JSON, and the figures for people."""
+    result["figures"] = figures.lines
+    out.write_text(json.dumps(result, indent=1) + "\n")
+    print()
+    figures.show()
+    print(f"\nwritten to {out}; compare two such files by bench/compare OLD.json NEW.json", file=sys.stderr)

@@ -9,7 +9,6 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -213,11 +212,8 @@ def main():
     else:
         figures.miss("default fits of 10^6 and 10^7 rows", "make bench FULL=1")
 
-    result.update(measured=measured, evaluate_vs_pandas=evaluate, predict_vs_pandas=predict, figures=figures.lines)
-    out.write_text(json.dumps(result, indent=1) + "\n")
-    print()
-    figures.show()
-    print(f"\nwritten to {out}; compare two such files by bench/compare OLD.json NEW.json", file=sys.stderr)
+    result.update(measured=measured, evaluate_vs_pandas=evaluate, predict_vs_pandas=predict)
+    results.finish(result, figures, out)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ def fit(
         none.
     progress: True or False; left out: where someone can see it.
     options: form ("network", "polynomial", "clusters", "constant"), recipe, score, mean, balance, bias ("none", "constant",
-        "linear"), recalibrate ("none", "isotonic"), folds, starts, patience, most_iterations, seed, training_share and
+        "linear"), recalibrate ("none", "isotonic"), folds, starts, patience, most_iterations, stages, seed, training_share and
         validation_share, as for `accrue fit` (docs/cli.md).
 
     The result is the same for any number of threads, and its file the same as that of the command, byte for byte.

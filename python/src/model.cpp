@@ -150,6 +150,7 @@ void add_model(nb::module_& module) {
         .def_rw("validation_share", &FitOptions::validation_share)
         .def_rw("patience", &FitOptions::patience)
         .def_rw("most_iterations", &FitOptions::most_iterations)
+        .def_rw("stages", &FitOptions::stages)
         .def_rw("seed", &FitOptions::seed);
     nb::class_<Model>(module, "Model")
         .def_static("load", &Model::load)

@@ -11,8 +11,8 @@ public:
     static constexpr std::size_t kFirst = 50;
     static constexpr std::size_t kSecond = 10;
 
-    // Passes in single precision are twice as fast: log sigma is then right to about 1e-6, and sums over rows, which
-    // are taken in double, better than that.
+    // Passes in single precision are twice as fast: log sigma is then right to about 1e-6; sums over the rows of a
+    // call are kept in single precision, sums over calls in double.
     enum class Precision { full, single };
 
     explicit Network(std::size_t inputs, Precision precision = Precision::full)
