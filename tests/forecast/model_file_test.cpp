@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -146,7 +145,7 @@ TEST(ModelFile, RefusesWhatIsNoModel) {
     EXPECT_NE(refused("x,y\n1,2\n").find("it is not JSON"), std::string::npos);
 }
 
-TEST(ModelFile, RefusesEndlessNestingQuicklyAndInLittleMemory) {
+TEST(ModelFile, RefusesEndlessNestingInLittleMemory) {
     const auto resident_kib = [] {
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
@@ -156,11 +155,9 @@ TEST(ModelFile, RefusesEndlessNestingQuicklyAndInLittleMemory) {
         std::string text;
         for (int i = 0; i < 1000000; ++i) text += piece;
         const long before = resident_kib();
-        const auto start = std::chrono::steady_clock::now();
         EXPECT_NE(refused(text).find("nested too deeply"), std::string::npos);
         EXPECT_NE(refused("{\"format\": \"accrue model\", \"x\": " + text).find("nested too deeply"),
                   std::string::npos);
-        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
         EXPECT_LT(resident_kib() - before, 32 << 10) << "the file has 5 MB at most; a copy of it is fine";
     }
 }
