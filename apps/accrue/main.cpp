@@ -1,14 +1,12 @@
 // accrue: one program, a subcommand a job. Exit status: 0 done, 1 the machine failed, 2 bad usage or bad input,
 // 130 interrupted (128 and the signal's number).
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -42,19 +40,6 @@ void handle_signals() {
     // Writing past a file-size limit or into a closed pipe is an error to report, not a reason to die silently.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-}
-
-// OpenBLAS, which comes with Ceres, starts a thread a core when it is loaded, each with 128 MB of address space; where
-// a limit leaves less, they wait for it forever, and so would the end of the program. accrue does not use them: where
-// memory is limited (ulimit -v, ulimit -d) it starts again without.
-void start_without_blas_threads(char** argv) {
-    const auto is_limited = [](auto resource) {
-        rlimit limit{};
-        return ::getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    };
-    if ((!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA)) || std::getenv("OPENBLAS_NUM_THREADS") != nullptr) return;
-    ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    ::execv("/proc/self/exe", argv);  // comes back only when it fails, and then nothing is lost
 }
 
 // One line, whatever a file or an argument put into the message.
@@ -200,7 +185,6 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 }  // namespace accrue::app
 
 int main(int argc, char** argv) {
-    start_without_blas_threads(argv);
     handle_signals();
     accrue::core::spare_address_space();
     accrue::app::keep_command_line(argc, argv);
