@@ -55,7 +55,7 @@ void descent(benchmark::State& state) {
     const Rows rows(state.range(0));
     const sigma::Network network(kInputs);
     fitting::Objective objective(network, rows.columns(), {rows.count, rows.count, rows.count}, rows.errors, {},
-                                 {fitting::Score::Kind::ar, kBeta}, fitting::Objective::Use::descent);
+                                 {fitting::Score::Kind::ar, kBeta}, fitting::Objective::of_descent(rows.count));
     with_threads(static_cast<int>(state.range(1)), [&] {
         descend(state, rows, [&](auto p, double& cost, auto gradient) { return objective(p, cost, gradient); });
     });

@@ -121,7 +121,7 @@ void network_step(benchmark::State& state) {
         forget_peak();
         const double before = resident("VmRSS:");
         fitting::Objective objective(c.network, c.columns(), {c.rows, c.rows, c.rows}, c.errors, {},
-                                     {fitting::Score::Kind::ar, kBeta}, fitting::Objective::Use::descent);
+                                     {fitting::Score::Kind::ar, kBeta}, fitting::Objective::of_descent(c.rows));
         const double bias = c.parameters.back();
         double step = 0;
         for (auto _ : state) {
@@ -152,7 +152,7 @@ void network_step_reference(benchmark::State& state) {
     double cost = 0;
     fitting::Objective(c.network, c.columns(), {c.rows, c.rows, c.rows}, c.errors, {},
                        {fitting::Score::Kind::ar, kBeta},
-                       fitting::Objective::Use::descent)(c.parameters, cost, library);
+                       fitting::Objective::of_descent(c.rows))(c.parameters, cost, library);
     must_agree(state, c.gradient, library, 1e-3);  // a fit need not rank exactly
     count_rows(state, c.rows, c.step_cost());
 }

@@ -88,7 +88,7 @@ void score_in_fit(benchmark::State& state) {
     const std::size_t n = rows.errors.size();
     const Given form(rows.log_sigmas);
     fitting::Objective objective(form, {nullptr, n, 0}, {n, n, n}, rows.errors, {}, {fitting::Score::Kind::ar, 0.4},
-                                 fitting::Objective::Use::descent);
+                                 fitting::Objective::of_descent(n));
     double step = 0;
     double gradient = 0;
     with_threads(static_cast<int>(state.range(1)), [&] {

@@ -16,10 +16,6 @@ namespace {
 constexpr std::size_t kChunk = 4096;  // rows a task: long enough to be worth handing out
 constexpr std::size_t kRowsForRough = 15'000;
 
-bool is_rough(const Slice& slice, Objective::Use use) {
-    return use == Objective::Use::descent && slice.size() >= kRowsForRough;
-}
-
 }  // namespace
 
 Score::Kind score_kind(const std::string& name) {
@@ -29,14 +25,18 @@ Score::Kind score_kind(const std::string& name) {
     core::refuse("there is no score '{}'; known are ar, crps, nlpd", name);
 }
 
+Objective::Precision Objective::of_descent(std::size_t training_rows) {
+    return training_rows >= kRowsForRough ? Precision::rough : Precision::exact;
+}
+
 Objective::Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-                     std::span<const double> weights, Score score, Use use)
-    : rough_(is_rough(slice, use) ? form.rough() : nullptr),
+                     std::span<const double> weights, Score score, Precision precision)
+    : rough_(precision == Precision::rough ? form.rough() : nullptr),
       form_(rough_ ? *rough_ : form),
       x_(x),
       slice_(slice),
       score_(score),
-      ranks_(is_rough(slice, use) ? Ranks::counted : Ranks::exact),
+      ranks_(precision == Precision::rough ? Ranks::counted : Ranks::exact),
       sigmas_(slice.size()),
       slopes_(slice.size()),
       partial_gradients_(core::block_count(slice.size(), kChunk) * form.parameters()),

@@ -31,12 +31,14 @@ struct Slice {
 // each task has its own; inside, blocks run in parallel and sums keep their order.
 class Objective {
 public:
-    // Costs that are compared, kept and shown are exact. A descent on many rows counts them where it would sort, and
-    // uses the form's rough version: its cost is right to about 1e-6 of itself.
-    enum class Use { figures, descent };
+    // A rough cost counts rows where it would sort them, and uses the form's rough version: it is right to about 1e-6
+    // of itself. Descents on many rows go by it, and the validation rows that stop them; costs that are compared with
+    // other starts', kept and shown are exact.
+    enum class Precision { exact, rough };
+    static Precision of_descent(std::size_t training_rows);
 
     Objective(const sigma::Form& form, const sigma::Columns& x, Slice slice, std::span<const double> errors,
-              std::span<const double> weights, Score score, Use use);
+              std::span<const double> weights, Score score, Precision precision);
 
     // False where the parameters are not admissible or the cost is not finite. The gradient may be empty.
     bool operator()(std::span<const double> parameters, double& cost, std::span<double> gradient);

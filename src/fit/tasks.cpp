@@ -20,14 +20,14 @@ constexpr std::size_t kRowsToShareThreads = 200'000;
 constexpr std::size_t kRowsToJudge = 500;
 constexpr double kShareOfBestSkill = 0.5;
 
-constexpr std::size_t kRowsOfFirstStage = 20'000;
-constexpr std::size_t kGrowth = 5;  // of a stage over the one before
+constexpr double kRowsToBeginSmaller = 100'000;  // a stage of so many has one before it
+constexpr double kGrowth = 3;                    // of a stage over the one before
 constexpr std::uint64_t kStageStream = 1'000'081;
-// Later stages begin close to their minimum: they stop when so many iterations have not lowered the validation cost by
-// such a share of it.
+// Less than this share of the validation cost is not worth more iterations in a stage.
+constexpr double kTolerance = 1e-4;
+// Later stages begin close to their minimum: they stop after so many iterations without a better cost, and when they
+// have gone over so many rows in all, but not before the least iterations.
 constexpr int kLaterPatience = 10;
-constexpr double kLaterTolerance = 1e-5;
-// And when they have gone over so many rows in all, but not before the least iterations.
 constexpr double kRowsToGoOver = 25e6;
 constexpr int kLeastIterations = 20;
 
@@ -127,6 +127,32 @@ std::vector<Trained> joined(Trainings trained, const std::vector<Task>& tasks) {
     return all;
 }
 
+// Starts of the first stage, which are cheap there: two more for every three that are carried on.
+std::vector<Task> candidates(const std::vector<Task>& tasks, std::size_t folds) {
+    const std::size_t starts = tasks.size() / folds;
+    std::vector<Task> all;
+    for (std::size_t k = 0; k < folds; ++k)
+        for (std::size_t r = 0; r < starts + (2 * starts + 2) / 3; ++r) all.push_back({k, r});
+    return all;
+}
+
+// Drops all but the best starts of every fold.
+void carry_on_the_best(std::vector<Trained>& trained, std::size_t folds, std::size_t starts) {
+    const std::size_t each = trained.size() / folds;
+    for (std::size_t k = 0; k < folds; ++k) {
+        std::vector<Trained*> own;
+        for (std::size_t r = 0; r < each; ++r) own.push_back(&trained[k * each + r]);
+        std::stable_sort(own.begin(), own.end(), [](const Trained* a, const Trained* b) {
+            return a->outcome.validation_cost < b->outcome.validation_cost;
+        });
+        for (std::size_t r = starts; r < each; ++r) {
+            own[r]->outcome.kept = false;
+            if (own[r]->outcome.dropped_because.empty())
+                own[r]->outcome.dropped_because = "on the first sample of the rows other starts of its fold are better";
+        }
+    }
+}
+
 Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
                     const Score& score, const TrainOptions& options, std::uint64_t seed, Watched& watched) {
     Trainings trained(tasks.size());
@@ -156,15 +182,17 @@ std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& di
 std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
                                      const std::vector<Task>& tasks, const Score& score, const TrainOptions& options,
                                      std::uint64_t seed, const FitWatcher& watcher) {
+    const auto count = static_cast<double>(rows.errors.size());
     std::vector<double> shares = {1};
-    while (shares.back() * static_cast<double>(rows.errors.size()) >= kGrowth * kRowsOfFirstStage)
-        shares.push_back(shares.back() / kGrowth);
+    while (shares.back() * count >= kRowsToBeginSmaller) shares.push_back(shares.back() / kGrowth);
     if (shares.size() == 1) return train_all(rows, divisions, tasks, score, options, seed, watcher);
 
-    TrainOptions later = options;
+    TrainOptions first = options;
+    first.tolerance = kTolerance;
+    TrainOptions later = first;
     later.patience = kLaterPatience;
-    later.tolerance = kLaterTolerance;
-    Watched watched{watcher, tasks.size() * shares.size()};
+    const std::vector<Task> all = candidates(tasks, divisions.size());
+    Watched watched{watcher, all.size() * shares.size()};
     std::vector<Trained> trained;
     for (std::size_t stage = 0; stage < shares.size(); ++stage) {
         const double share = shares[shares.size() - 1 - stage];
@@ -173,17 +201,18 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
         if (!last) sample.emplace(rows, divisions, share, core::Random(seed, kStageStream + stage));
         const Rows& own = last ? rows : sample->rows;
         const std::vector<Division>& folds = last ? divisions : sample->divisions;
-        const double most = kRowsToGoOver / (share * static_cast<double>(rows.errors.size()));
+        const double most = kRowsToGoOver / (share * count);
         later.most_iterations =
             std::max(kLeastIterations, static_cast<int>(std::min<double>(most, options.most_iterations)));
         if (stage == 0)
-            trained = joined(begin_all(own, folds, tasks, score, options, seed, watched), tasks);
+            trained = joined(begin_all(own, folds, all, score, first, seed, watched), all);
         else
-            for_tasks(own.errors.size(), tasks.size(), watched, [&](std::size_t t) {
+            for_tasks(own.errors.size(), all.size(), watched, [&](std::size_t t) {
                 if (trained[t].outcome.dropped_because.empty())
-                    train_on(trained[t], own, folds[tasks[t].fold], score, later, watched.report_of(t, tasks[t]));
+                    train_on(trained[t], own, folds[all[t].fold], score, later, watched.report_of(t, all[t]));
             });
         if (!last) judge(trained, train_constants(own, folds, score, options), smallest_fold(folds));
+        if (stage == 0) carry_on_the_best(trained, divisions.size(), tasks.size() / divisions.size());
     }
     return trained;
 }

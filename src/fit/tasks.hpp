@@ -19,9 +19,9 @@ std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& di
                                const Score& score, const TrainOptions& options, std::uint64_t seed,
                                const FitWatcher& watcher);
 
-// The same for starts on many rows: start small, finish big. They train on a random sample of every fold, then from
-// where they got on samples five times as large, and in the end, for the last iterations, on all rows. Those without
-// skill on a sample are not carried on. Few rows are one stage.
+// The same for starts on many rows: start small, finish big. More of them than asked for train on a random sample of
+// every fold; the best go on from where they got on samples three times as large, and in the end, for the last
+// iterations, on all rows. Those without skill on a sample are not carried on. Few rows are one stage.
 std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
                                      const std::vector<Task>& tasks, const Score& score, const TrainOptions& options,
                                      std::uint64_t seed, const FitWatcher& watcher);

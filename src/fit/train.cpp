@@ -23,29 +23,36 @@ Slice validation_slice(const Division& d) {
     return {0, 0, d.end - d.begin};
 }
 
+Objective validation_of(const Rows& rows, const Division& d, const Score& score, const sigma::Form& form,
+                        Objective::Precision precision) {
+    sigma::Columns x = rows.x;
+    x.data += d.begin;
+    const auto part = [&](std::span<const double> values) {
+        return values.empty() ? values : values.subspan(d.begin, d.end - d.begin);
+    };
+    return {form, x, validation_slice(d), part(rows.errors), part(rows.weights), score, precision};
+}
+
+double cost_of(Objective& objective, std::span<const double> parameters) {
+    double cost = kNever;
+    return objective(parameters, cost, {}) ? cost : kNever;
+}
+
+double exact_validation_cost(const Rows& rows, const Division& d, const Score& score, const sigma::Member& member) {
+    Objective exact = validation_of(rows, d, score, *member.form, Objective::Precision::exact);
+    return cost_of(exact, member.parameters);
+}
+
 struct Task {
     Task(const Rows& rows, const Division& d, const Score& score, const sigma::Form& form)
-        : training(form, rows.x, training_slice(d), rows.errors.first(d.rows), head(rows.weights, d.rows), score,
-                   Objective::Use::descent),
-          validation(form, shifted(rows.x, d.begin), validation_slice(d), rows.errors.subspan(d.begin, d.end - d.begin),
-                     part(rows.weights, d), score, Objective::Use::figures) {}
+        : precision(Objective::of_descent(training_slice(d).size())),
+          training(form, rows.x, training_slice(d), rows.errors.first(d.rows),
+                   rows.weights.empty() ? rows.weights : rows.weights.first(d.rows), score, precision),
+          validation(validation_of(rows, d, score, form, precision)) {}
 
-    static std::span<const double> head(std::span<const double> values, std::size_t count) {
-        return values.empty() ? values : values.first(count);
-    }
-    static std::span<const double> part(std::span<const double> values, const Division& d) {
-        return values.empty() ? values : values.subspan(d.begin, d.end - d.begin);
-    }
-    static sigma::Columns shifted(sigma::Columns x, std::size_t by) {
-        x.data += by;
-        return x;
-    }
+    double validation_cost(std::span<const double> parameters) { return cost_of(validation, parameters); }
 
-    double validation_cost(std::span<const double> parameters) {
-        double cost = kNever;
-        return validation(parameters, cost, {}) ? cost : kNever;
-    }
-
+    Objective::Precision precision;
     Objective training;
     Objective validation;
 };
@@ -118,11 +125,17 @@ optimise::Outcome descend(Task& task, const sigma::Form& form, std::vector<doubl
 void train_on(Trained& trained, const Rows& rows, const Division& division, const Score& score,
               const TrainOptions& options, const Report& report) {
     trained.outcome.validation_cost = kNever;
-    Task task(rows, division, score, *trained.member.form);
-    const auto outcome = descend(task, *trained.member.form, trained.member.parameters, options, trained, report);
-    trained.outcome.iterations += outcome.iterations;
-    trained.outcome.reason = to_string(outcome.reason);
+    const sigma::Form& form = *trained.member.form;
+    bool was_rough = false;
+    {
+        Task task(rows, division, score, form);
+        const auto outcome = descend(task, form, trained.member.parameters, options, trained, report);
+        trained.outcome.iterations += outcome.iterations;
+        trained.outcome.reason = to_string(outcome.reason);
+        was_rough = task.precision == Objective::Precision::rough;
+    }
     shorten(trained.member.parameters);
+    if (was_rough) trained.outcome.validation_cost = exact_validation_cost(rows, division, score, trained.member);
 }
 
 Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
@@ -151,7 +164,7 @@ std::vector<Trained> train_orders(const Rows& rows, const Division& division, co
         to_the_end.patience = options.most_iterations + 1;
         const optimise::Outcome outcome = descend(task, *own.member.form, start, to_the_end, own, report);
         own.member.parameters = outcome.x;
-        own.outcome.validation_cost = task.validation_cost(outcome.x);
+        own.outcome.validation_cost = exact_validation_cost(rows, division, score, own.member);
         own.outcome.iterations = outcome.iterations;
         own.outcome.reason = to_string(outcome.reason);
         start = outcome.x;
@@ -194,8 +207,7 @@ std::vector<Trained> train_clusters(const Rows& rows, const Division& division, 
             parameters[count * inputs + c] = std::clamp(log_sigma, sigma::kLowestLogSigma, sigma::kHighestLogSigma);
         }
         shorten(parameters);
-        Task task(rows, division, score, *own.member.form);
-        own.outcome.validation_cost = task.validation_cost(parameters);
+        own.outcome.validation_cost = exact_validation_cost(rows, division, score, own.member);
         own.outcome.validation_curve.push_back(own.outcome.validation_cost);
         own.outcome.reason = count == 1 ? "1 cluster" : std::to_string(count) + " clusters";
         if (!report(static_cast<int>(k), own.outcome.validation_cost)) break;

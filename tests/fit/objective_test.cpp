@@ -48,7 +48,7 @@ TEST(Objective, GradientAgreesWithCentralDifferences) {
                     const Problem p(name, 40, 140);
                     Objective objective(*p.form, p.columns(), slice, p.errors,
                                         weighted ? std::span<const double>(p.weights) : std::span<const double>{},
-                                        {kind, 0.4}, Objective::Use::figures);
+                                        {kind, 0.4}, Objective::Precision::exact);
                     std::vector<double> gradient(p.parameters.size());
                     double cost = 0;
                     ASSERT_TRUE(objective(p.parameters, cost, gradient));
@@ -68,7 +68,7 @@ TEST(Objective, IsTheScoreOfTheRowsOutsideTheHole) {
     for (const std::string& name : sigma::form_names()) {
         const Problem p(name, 9000, 141);  // three chunks of 4096, the hole across a border of two
         const Slice slice{3000, 5200, 9000};
-        Objective objective(*p.form, p.columns(), slice, p.errors, p.weights, {Kind::ar, 0.3}, Objective::Use::figures);
+        Objective objective(*p.form, p.columns(), slice, p.errors, p.weights, {Kind::ar, 0.3}, Objective::Precision::exact);
         double cost = 0;
         ASSERT_TRUE(objective(p.parameters, cost, {}));
         std::vector<double> logs(9000);
@@ -92,7 +92,7 @@ TEST(Objective, BytesDoNotDependOnThreads) {
             const Problem p(name, 20000, 142);
             support::expect_same_for_any_threads([&] {
                 Objective objective(*p.form, p.columns(), {5000, 9000, 20000}, p.errors, {}, {kind, 0.4},
-                                    Objective::Use::figures);
+                                    Objective::Precision::exact);
                 std::vector<double> gradient(p.parameters.size());
                 double cost = 0;
                 objective(p.parameters, cost, gradient);
@@ -104,8 +104,8 @@ TEST(Objective, BytesDoNotDependOnThreads) {
 
 TEST(Objective, OfADescentOnManyRowsIsRightToAMillionth) {
     const Problem p("network", 20'000, 90);
-    const auto run = [&](Objective::Use use, std::vector<double>& gradient) {
-        Objective objective(*p.form, p.columns(), {0, 0, p.rows}, p.errors, p.weights, {Kind::ar, 0.4}, use);
+    const auto run = [&](Objective::Precision precision, std::vector<double>& gradient) {
+        Objective objective(*p.form, p.columns(), {0, 0, p.rows}, p.errors, p.weights, {Kind::ar, 0.4}, precision);
         double cost = 0;
         gradient.resize(p.parameters.size());
         EXPECT_TRUE(objective(p.parameters, cost, gradient));
@@ -113,8 +113,8 @@ TEST(Objective, OfADescentOnManyRowsIsRightToAMillionth) {
     };
     std::vector<double> exact;
     std::vector<double> rough;
-    const double cost = run(Objective::Use::figures, exact);
-    const double rough_cost = run(Objective::Use::descent, rough);
+    const double cost = run(Objective::Precision::exact, exact);
+    const double rough_cost = run(Objective::Precision::rough, rough);
     EXPECT_NE(rough_cost, cost);
     EXPECT_NEAR(rough_cost, cost, 1e-6 * cost);
     double largest = 0;
@@ -128,7 +128,7 @@ TEST(Objective, BoundedRowsHaveNoSlope) {
     const auto form = sigma::make_form("constant", {});
     for (const double log_sigma : {-20.0, 9.0, 1e9, -1e9}) {
         Objective objective(*form, {data.data(), 10, 0}, {0, 0, 10}, errors, {}, {Kind::nlpd, 0},
-                            Objective::Use::figures);
+                            Objective::Precision::exact);
         std::vector<double> gradient = {7.0};
         double cost = NAN;
         ASSERT_TRUE(objective(std::vector<double>{log_sigma}, cost, gradient));
@@ -139,7 +139,7 @@ TEST(Objective, BoundedRowsHaveNoSlope) {
 
 TEST(Objective, IsNotDefinedWhereAPolynomialIsNotPositive) {
     const Problem p("polynomial", 40, 143);
-    Objective objective(*p.form, p.columns(), {0, 0, 40}, p.errors, {}, {Kind::ar, 0.4}, Objective::Use::figures);
+    Objective objective(*p.form, p.columns(), {0, 0, 40}, p.errors, {}, {Kind::ar, 0.4}, Objective::Precision::exact);
     double cost = 0;
     EXPECT_FALSE(objective(std::vector<double>{1, 2, 0, 0, 0}, cost, {}));
     EXPECT_TRUE(objective(std::vector<double>{2, 1, 0, 0, 0}, cost, {}));
