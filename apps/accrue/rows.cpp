@@ -148,9 +148,15 @@ void RoleTable::add(const Table& slab, const RowPlan& plan) {
         differences.resize(slab.rows());
         for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = y[i] - mu[i];
         for (std::size_t i = 0; i < differences.size(); ++i)
-            if (!std::isfinite(differences[i]))
-                core::refuse("{} - {} is too large for a double: {} - {}", data::printable(options_.observation),
-                             data::printable(options_.prediction), y[i], mu[i]);
+            if (!std::isfinite(differences[i])) {
+                const std::size_t row = rows_->seen() + i + 1;
+                // A slab does not tell which file its rows are from, nor which rows were left out.
+                const bool is_in_file = options_.files.size() == 1 && slab.dropped() == 0;
+                core::refuse("{}: {} - {} is too large for a double: {} - {}",
+                             is_in_file ? fmt::format("{} row {}", data::display_name(options_.files.front()), row)
+                                        : fmt::format("row {} of those that are used", row),
+                             data::printable(options_.observation), data::printable(options_.prediction), y[i], mu[i]);
+            }
         roles.errors = differences;
     }
     columns.resize(first_computed_);

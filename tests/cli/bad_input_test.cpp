@@ -74,7 +74,10 @@ TEST_F(BadInput, text_in_a_number_column) {
     EXPECT_EQ(message_for("mu,y,s\n1,inf,3\n"), "t.csv row 1 (line 2), column 'y': 'inf' is not finite");
     EXPECT_EQ(message_for("mu,y,s\n1,2,3\n1,\"a\nb\",3\n"),
               "t.csv row 2 (line 3), column 'y': 'a\\x0ab' is not a number");
-    EXPECT_EQ(message_for("mu,y,s\n-1e308,1e308,3\n"), "y - mu is too large for a double: 1e+308 - -1e+308");
+    EXPECT_EQ(message_for("mu,y,s\n1,2,3\n-1e308,1e308,3\n"),
+              "t.csv row 2: y - mu is too large for a double: 1e+308 - -1e+308");
+    EXPECT_EQ(message_for("mu,y,s\n,,\n-1e308,1e308,3\n", {"--missing", "drop"}),
+              "row 1 of those that are used: y - mu is too large for a double: 1e+308 - -1e+308");
 }
 
 TEST_F(BadInput, missing_values) {

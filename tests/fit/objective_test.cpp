@@ -68,7 +68,8 @@ TEST(Objective, IsTheScoreOfTheRowsOutsideTheHole) {
     for (const std::string& name : sigma::form_names()) {
         const Problem p(name, 9000, 141);  // three chunks of 4096, the hole across a border of two
         const Slice slice{3000, 5200, 9000};
-        Objective objective(*p.form, p.columns(), slice, p.errors, p.weights, {Kind::ar, 0.3}, Objective::Precision::exact);
+        Objective objective(*p.form, p.columns(), slice, p.errors, p.weights, {Kind::ar, 0.3},
+                            Objective::Precision::exact);
         double cost = 0;
         ASSERT_TRUE(objective(p.parameters, cost, {}));
         std::vector<double> logs(9000);
