@@ -18,7 +18,8 @@ public:
     // How many runs there will be in all.
     void expect(std::size_t runs) { expected_ += runs; }
 
-    // The result of a run: from its file, or computed and kept there. A file of another version or seed is not used.
+    // The result of a run: from its file, or computed and kept there. A file of another build of the library, whose
+    // numbers may differ, or of another seed is not used.
     // Throws Interrupted when the watcher says so.
     Json run(const std::string& item, const std::string& name, const std::function<Json()>& compute);
 
@@ -27,6 +28,7 @@ public:
 
 private:
     std::string folder_;
+    Json origin_;  // what a kept run must come from to be used
     std::uint64_t seed_;
     ReproduceWatcher watcher_;
     std::size_t expected_ = 0;
