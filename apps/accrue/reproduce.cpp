@@ -32,14 +32,16 @@ public:
     RunProgress(const RunProgress&) = delete;
     RunProgress& operator=(const RunProgress&) = delete;
 
-    bool operator()(const std::string& item, std::size_t done, std::size_t all) {
+    bool operator()(const ReproduceProgress& p) {
         const auto now = std::chrono::steady_clock::now();
         constexpr std::chrono::seconds kBetweenLines{10};
-        if (quiet_ || (!live_ && written_ && done < all && now - last_ < kBetweenLines)) return true;
+        if (quiet_ || (!live_ && written_ && p.done < p.all && now - last_ < kBetweenLines)) return true;
         const double seconds = std::chrono::duration<double>(now - begin_).count();
-        const double left = seconds / static_cast<double>(done) * static_cast<double>(all - done);
-        const std::string text = fmt::format("{}: {} of {} runs, about {:.0f} {} left", item, done, all,
-                                             left < 100 ? left : left / 60, left < 100 ? "s" : "min");
+        std::string text = fmt::format("{}: {} of {} runs", p.item, p.done, p.all);
+        if (p.share > 0) {  // else nothing was computed yet
+            const double left = seconds * (1 / p.share - 1);
+            text += fmt::format(", about {:.0f} {} left", left < 100 ? left : left / 60, left < 100 ? "s" : "min");
+        }
         say(live_ ? fmt::format("\r\033[K{}", text) : fmt::format("{}\n", text));
         last_ = now;
         written_ = true;

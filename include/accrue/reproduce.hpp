@@ -21,8 +21,15 @@ struct ReproduceOptions {
 // figure1 ... figure7, table1.
 std::vector<std::string> reproducible_items();
 
-// Called after every run with what it was of, the runs done and in all; false stops, and Interrupted is thrown.
-using ReproduceWatcher = std::function<bool(const std::string& item, std::size_t done, std::size_t all)>;
+struct ReproduceProgress {
+    const std::string& item;  // that the last run was of
+    std::size_t done;         // runs, found in the folder or computed
+    std::size_t all;
+    double share;  // of this call's work that is done, by the time that runs usually take; 0 to 1
+};
+
+// Called after every run; false stops, and Interrupted is thrown.
+using ReproduceWatcher = std::function<bool(const ReproduceProgress&)>;
 
 // Returns the paths of what was written: ITEM.json and ITEM.csv, index.html, and pictures where they can be drawn.
 // `missing` receives a sentence where they cannot. Throws InputError for another item, or a data set that is missing or

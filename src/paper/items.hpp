@@ -16,30 +16,30 @@ struct Request {
 
 struct Item {
     const char* name;
-    // How many runs it will ask the store for.
-    std::size_t (*runs)(const Request&);
+    // What it will ask the store for.
+    Runs (*runs)(const Request&);
     Section (*make)(Store&, const Request&);
 };
 
 // Scores of one row: isolines of NLPD and CRPS.
-std::size_t figure1_runs(const Request&);
+Runs figure1_runs(const Request&);
 Section figure1(Store&, const Request&);
 // Equal or falling NLPD, and calibration.
-std::size_t figure2_runs(const Request&);
+Runs figure2_runs(const Request&);
 Section figure2(Store&, const Request&);
 // The data sets and their Gaussian-process means.
-std::size_t figure3_runs(const Request&);
+Runs figure3_runs(const Request&);
 Section figure3(Store&, const Request&);
 // True and estimated sigma of G, Y and W.
-std::size_t figures456_runs(const Request&);
+Runs figures456_runs(const Request&);
 Section figure4(Store&, const Request&);
 Section figure5(Store&, const Request&);
 Section figure6(Store&, const Request&);
 // Predicted and true sigma in five dimensions.
-std::size_t figure7_runs(const Request&);
+Runs figure7_runs(const Request&);
 Section figure7(Store&, const Request&);
 // Real data.
-std::size_t table1_runs(const Request&);
+Runs table1_runs(const Request&);
 Section table1(Store&, const Request&);
 
 }  // namespace accrue::paper

@@ -89,11 +89,11 @@ double other_sigma(double error, double sigma) {
 
 }  // namespace
 
-std::size_t figure1_runs(const Request&) {
-    return 0;
+Runs figure1_runs(const Request&) {
+    return {};
 }
-std::size_t figure2_runs(const Request&) {
-    return 0;
+Runs figure2_runs(const Request&) {
+    return {};
 }
 
 Section figure1(Store&, const Request&) {

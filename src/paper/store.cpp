@@ -65,13 +65,15 @@ Store::Store(std::string folder, std::uint64_t seed, ReproduceWatcher watcher)
       seed_(seed),
       watcher_(std::move(watcher)) {}
 
-Json Store::run(const std::string& item, const std::string& name, const std::function<Json()>& compute) {
+Json Store::run(const std::string& item, const std::string& name, double seconds,
+                const std::function<Json()>& compute) {
     const fs::path path = fs::path(folder_) / "runs" / item / (name + ".json");
     Json result;
     std::ifstream file(path);
     const Json kept = file ? Json::parse(file, nullptr, false) : Json();
     if (kept.is_object() && kept.value("origin", Json()) == origin_ && kept.contains("result")) {
         result = kept.at("result");
+        expected_.seconds -= seconds;
     } else {
         result = compute();
         std::error_code failed;
@@ -80,9 +82,11 @@ Json Store::run(const std::string& item, const std::string& name, const std::fun
         data::AtomicFile out(path.string());
         out.write(Json{{"origin", origin_}, {"result", result}}.dump());
         out.commit();
+        done_.seconds += seconds;
     }
-    ++done_;
-    if (watcher_ && !watcher_(item, done_, expected_)) throw Interrupted();
+    ++done_.count;
+    const double share = expected_.seconds > 0 ? std::min(done_.seconds / expected_.seconds, 1.0) : 1;
+    if (watcher_ && !watcher_({item, done_.count, expected_.count, share})) throw Interrupted();
     return result;
 }
 

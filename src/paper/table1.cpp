@@ -110,6 +110,11 @@ std::size_t runs_of(const UciSet& set, const Request& request) {
     return request.runs > 0 ? std::min(request.runs, set.papers_runs) : set.papers_runs;
 }
 
+// Or so.
+double seconds_of_run(const UciSet& set) {
+    return 1.5e-3 * static_cast<double>(set.rows);
+}
+
 // The column of the paper's own figures that a method stands in; -1 for none.
 int papers_column(const std::string& method) {
     if (method == "crps") return 0;
@@ -125,9 +130,13 @@ std::string shown(double value, const char* score) {
 
 }  // namespace
 
-std::size_t table1_runs(const Request& request) {
-    std::size_t runs = 0;
-    for (const UciSet& set : chosen_sets(request)) runs += runs_of(set, request);
+Runs table1_runs(const Request& request) {
+    Runs runs;
+    for (const UciSet& set : chosen_sets(request)) {
+        const std::size_t own = runs_of(set, request);
+        runs.count += own;
+        runs.seconds += static_cast<double>(own) * seconds_of_run(set);
+    }
     return runs;
 }
 
@@ -181,7 +190,7 @@ Section table1(Store& store, const Request& request) {
         const std::size_t count = runs_of(set, request);
         std::vector<Json> runs;
         for (std::size_t r = 1; r <= count; ++r)
-            runs.push_back(store.run("table1", fmt::format("{}-{:03}", set.id, r),
+            runs.push_back(store.run("table1", fmt::format("{}-{:03}", set.id, r), seconds_of_run(set),
                                      [&] { return table_run(data[s], store.seed(r)); }));
         const auto median_of = [&](const auto& pick) {
             std::vector<double> values;
