@@ -186,7 +186,7 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 
 int main(int argc, char** argv) {
     handle_signals();
-    accrue::core::spare_address_space();
+    accrue::core::spare_memory();
     accrue::app::keep_command_line(argc, argv);
     CLI::App app{"accrue turns the single numbers of a deterministic model into calibrated probabilistic forecasts.",
                  "accrue"};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 
@@ -13,6 +14,26 @@
 namespace accrue::app {
 
 namespace {
+
+// Turns "500M", "1.5 GB" or "64MiB" into a number of bytes.
+CLI::Validator is_size() {
+    const auto convert = [](std::string& text) {
+        double value = 0;
+        const char* end = text.data() + text.size();
+        const auto read = std::from_chars(text.data(), end, value);
+        std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(read.ptr, end)));
+        const double thousand = unit.ends_with("ib") ? 1024 : 1000;
+        unit = unit.substr(0, unit.find_first_of("ib"));
+        const std::size_t power = std::string_view("kmgt").find(unit.empty() ? '?' : unit[0]) + 1;
+        const double bytes = value * std::pow(thousand, unit.empty() ? 0 : static_cast<double>(power));
+        const bool known = unit.empty() || (unit.size() == 1 && power > 0);
+        if (read.ec != std::errc{} || !known || !(bytes >= 1) || !(bytes < 1e18))
+            return "'" + text + "' is no size; write 500M or 1.5G, for example";
+        text = std::to_string(static_cast<std::uint64_t>(bytes));
+        return std::string();
+    };
+    return {convert, ""};
+}
 
 // "1.2 GB"
 std::string bytes_text(std::size_t bytes) {
@@ -54,7 +75,7 @@ void add_row_options(CLI::App& command, RowOptions& options, const std::string& 
         .add_option("--memory", options.memory,
                     "Memory to use, such as 500M or 4G; where rows exceed it, a random sample of them is used, and the "
                     "output says so; left out: three quarters of what the machine and its limits leave")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(is_size())
         ->type_name("SIZE");
     command.add_option("--sample", options.sample, "Use so many rows, drawn at random (seeded); left out: all")
         ->check(is_count())

@@ -145,15 +145,25 @@ class Table:
         return None
 
 
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas.NA is neither
+        return True
+
+
 def codes(values: Any) -> tuple[bytes, list[str]]:
     """Groups as codes into labels, which are in the order of their first row, as the command has them."""
     array = as_array(values)
     if array.ndim != 1:
         raise ValueError(f"groups have the shape {array.shape}, but have to have one label for every row")
+    if array.dtype.kind in "fO" and any(map(_is_missing, array)):
+        row = next(i for i, label in enumerate(array) if _is_missing(label))
+        raise ValueError(f"the group of row {row + 1} is missing; leave such rows out")
     if array.dtype.kind == "O":
         array = array.astype(str)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError("a group is missing")
     unique, first, inverse = np.unique(array, return_index=True, return_inverse=True)
     order = np.argsort(first)
     place = np.empty(len(order), np.uint32)

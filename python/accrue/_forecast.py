@@ -15,7 +15,8 @@ from ._arrays import Array, broadcast, numbers
 class Forecast:
     """Distributions N(mean, sigma^2) of rows, or of the shape that a recalibrated model gives them.
 
-    `mean` is None where there was no prediction; then only `sigma` is known. A row with a missing input has NaN.
+    `mean` is None where there was no prediction; then only `sigma` is known. A row with a missing input has NaN, and is off
+    support.
 
     >>> forecast = Forecast(mean=[0.0, 10.0], sigma=[1.0, 2.0])
     >>> forecast.cdf(0.0)
@@ -29,6 +30,9 @@ class Forecast:
     def __init__(self, mean: Any, sigma: Any, off_support: Any = None, shape: _core.Shape | None = None):
         self.sigma: Array = np.atleast_1d(numbers(sigma))
         self._mean = None if mean is None else np.atleast_1d(numbers(mean))
+        if (self.sigma <= 0).any():
+            row = int(np.flatnonzero(self.sigma <= 0)[0])
+            raise ValueError(f"sigma of row {row + 1} is {self.sigma.flat[row]}, but must be positive")
         if self._mean is not None and self._mean.shape != self.sigma.shape:
             raise ValueError(f"mean has the shape {self._mean.shape}, but sigma {self.sigma.shape}")
         self.off_support: NDArray[np.bool_] = (
@@ -70,7 +74,7 @@ class Forecast:
         return self._figure(_core.crps_of_observation, y)
 
     def quantile(self, q: Any) -> Array:
-        """Value that is not exceeded with probability `q`: one for every row, and a column for each of several q."""
+        """Value that is not exceeded with probability `q`: one for every row, and behind the rows the shape of several q."""
         probabilities = np.asarray(q, float)
         factors = np.array([_core.standard_quantile(self._shape, float(p)) for p in probabilities.ravel()])
         return self._scaled(factors.reshape(probabilities.shape))
@@ -86,10 +90,8 @@ class Forecast:
         return self._centre()[:, np.newaxis] + self.sigma[:, np.newaxis] * z.reshape(len(self), n)
 
     def _scaled(self, factors: Any) -> Array:
-        mean, sigma = self._centre(), self.sigma
-        if factors.ndim:
-            mean, sigma = mean[..., np.newaxis], sigma[..., np.newaxis]
-        return mean + factors * sigma
+        behind = (..., *[np.newaxis] * factors.ndim)
+        return self._centre()[behind] + factors * self.sigma[behind]
 
     @property
     def is_gaussian(self) -> bool:

@@ -157,6 +157,9 @@ def fit(
         names = [name for name in free if table.is_numeric(name)] if table.named else free
         if not names and isinstance(prediction, str):
             names = [prediction]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"columns names '{name}' twice")
     if fit_options.form == "constant" and columns is None:
         names = []
     if fit_options.mean == "none":
@@ -172,7 +175,7 @@ def fit(
     return Model(core, _Fit(verification, dict(zip(names, values)), roles, errors, sigmas))
 
 
-_KINDS = {str: "a text", int: "a whole number that is not negative", float: "a number"}
+_KINDS = {bool: "True or False", str: "a text", int: "a whole number that is not negative", float: "a number"}
 
 
 def _fit_options(given: Mapping[str, Any]) -> _core.FitOptions:
@@ -301,8 +304,8 @@ class Model:
         """The forecast of new rows.
 
         inputs: as for `fit`; named columns are found by name, whatever their order, others are left alone.
-        prediction: of every row: values, or the name of a column of `inputs`; left out: the column that the archive had, where
-            `inputs` has it.
+        prediction: of every row: values (for a Dataset: a DataArray), or the name of a column of `inputs`; left out: the column
+            that the archive had, where `inputs` has it.
 
         Of an xarray Dataset it returns a Dataset with `mean`, `sigma` and `off_support`, and with `quantiles` along a dimension
         of that name; lazy arrays stay lazy.
@@ -332,7 +335,9 @@ class Model:
         mean, sigma, off_support = self._core.forecast(columns, counted)
         if mu is None and not self.has_mean:
             mean = None
-        return Forecast(mean, sigma, np.frombuffer(off_support, np.uint8), self._core.shape)
+        # A row with a missing input is not known to lie inside.
+        outside = np.frombuffer(off_support, np.uint8).astype(bool) | np.isnan(sigma)
+        return Forecast(mean, sigma, outside, self._core.shape)
 
     # Verification
 

@@ -20,6 +20,8 @@ def predict(model: Model, dataset: Any, prediction: Any = None, quantiles: Seque
         if prediction not in dataset:
             raise ValueError(f"there is no variable '{prediction}'; variables: {_names(dataset)}")
         prediction = dataset[prediction]
+    elif prediction is not None and not isinstance(prediction, xr.DataArray):
+        raise ValueError("the prediction for a Dataset is a DataArray, or the name of a variable: values have no dimensions")
     for name in model.inputs:
         if name not in dataset:
             raise ValueError(f"the model's input '{name}' is not among the variables: {_names(dataset)}")

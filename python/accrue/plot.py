@@ -118,6 +118,9 @@ def fan(forecast: Forecast, y: Any = None, x: Any = None, ax: Any = None, levels
     """The mean with central intervals, and the observations, row by row or along `x` (time, for example)."""
     ax = _axes(ax)
     place = np.arange(len(forecast)) if x is None else np.asarray(x)
+    for what, values in (("x", place), ("y", y)):
+        if values is not None and len(values) != len(forecast):
+            raise ValueError(f"{what} has {len(values)} rows, but the forecast {len(forecast)}")
     order = np.argsort(place, kind="stable")
     for level in sorted(levels, reverse=True):
         low, high = forecast.interval(level)

@@ -26,7 +26,7 @@ try:
 except ImportError as problem:
     raise ImportError("accrue.sklearn needs scikit-learn 1.6 or newer: pip install 'accrue[sklearn]'") from problem
 
-from ._arrays import Array
+from ._arrays import Array, codes
 from ._forecast import Forecast
 from ._model import Model, fit
 
@@ -150,6 +150,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         y = y.astype(np.float64, copy=False)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, array)
+        group_of = None if groups is None else np.frombuffer(codes(groups)[0], np.uint32)
         # The regressor sees what the user gave where it has names, which it keeps.
         rows_of = X if hasattr(self, "feature_names_in_") else array
         estimator = LinearRegression() if self.estimator is None else self.estimator
@@ -160,7 +161,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
             return clone(estimator).fit(_safe_indexing(rows_of, rows), y[rows], **more)
 
         self.out_of_fold_ = np.empty(len(y))
-        for training, test in self._splits(len(y), y, groups):
+        for training, test in self._splits(len(y), y, group_of):
             self.out_of_fold_[test] = fitted(training).predict(_safe_indexing(rows_of, test))
         self.estimator_ = fitted(np.arange(len(y)))
         columns = dict(zip(_names(self, array.shape[1]), array.T))
@@ -171,7 +172,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         check_is_fitted(self)
         array = validate_data(self, X, reset=False).astype(np.float64, copy=False)
         mu = np.asarray(self.estimator_.predict(X if hasattr(self, "feature_names_in_") else array), dtype=np.float64)
-        columns = [] if self.form == "constant" else [np.ascontiguousarray(column) for column in array.T]
+        columns = [np.ascontiguousarray(column) for column in array.T] if self.model_.inputs else []
         return self.model_._forecast(columns, mu, len(array))
 
     def __sklearn_tags__(self) -> Any:
@@ -218,7 +219,10 @@ class SigmaRegressor(_Calibrated):
                 raise ValueError(f"there is no column '{self.prediction}' in X; columns: {', '.join(names)}")
             place = names.index(self.prediction)
         else:
-            place = range(array.shape[1])[self.prediction]
+            count = array.shape[1]
+            if not -count <= self.prediction < count:
+                raise ValueError(f"prediction is column {self.prediction}, but X has {count} columns")
+            place = range(count)[self.prediction]
         inputs = {name: np.ascontiguousarray(array[:, k]) for k, name in enumerate(names) if k != place}
         mu = np.ascontiguousarray(array[:, place])
         return inputs or {names[place]: mu}, mu
@@ -236,7 +240,7 @@ class SigmaRegressor(_Calibrated):
         check_is_fitted(self)
         array = validate_data(self, X, reset=False, dtype=np.float64)
         inputs, mu = self._split(array)
-        return self.model_._forecast([] if self.form == "constant" else list(inputs.values()), mu, len(array))
+        return self.model_._forecast(list(inputs.values()) if self.model_.inputs else [], mu, len(array))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

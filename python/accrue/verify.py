@@ -14,6 +14,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from . import _core
 from ._arrays import Array, broadcast, codes
 
@@ -31,17 +33,27 @@ def verify(
 ) -> dict[str, Any]:
     """Every figure of N(mu, sigma^2): the object that `accrue evaluate --json` prints (docs/evaluate.md)."""
     e, s = (values.ravel() for values in broadcast(error, sigma))
+    for what, values, good, rule in (
+        ("error", e, np.isfinite(e), "finite; leave such rows out"),
+        ("sigma", s, (s > 0) & np.isfinite(s), "positive"),
+    ):
+        if not good.all():
+            row = int(np.flatnonzero(~good)[0])
+            raise ValueError(f"{what} of row {row + 1} is {values[row]}, but must be {rule}")
     labels = None if groups is None else codes(groups)
     return json.loads(_core.scores_json([_core.verify(e, s, None, weights, labels, list(levels), name)]))
 
 
 def pit(error: Any, sigma: Any) -> Array:
-    """Probability integral transforms Phi(error/sigma): uniform where the forecast is calibrated.
+    """Probability integral transforms Phi(error/sigma): uniform where the forecast is calibrated; NaN where a number is missing.
 
     >>> pit([0.0], [1.0])
     array([0.5])
     """
     e, s = broadcast(error, sigma)
+    if (s <= 0).any():
+        row = int(np.flatnonzero(s <= 0)[0])
+        raise ValueError(f"sigma of row {row + 1} is {s.flat[row]}, but must be positive")
     values: Any = _core.pit(e.ravel(), s.ravel())
     return values.reshape(e.shape)
 

@@ -1,6 +1,6 @@
 """Which error bars are better? Models and a plain column, compared on the same later rows of an archive in Parquet."""
 
-# %% An archive in Parquet. Anything that pandas or polars read will do.
+# %% An archive in Parquet (pip install pandas pyarrow). Anything that pandas or polars read will do.
 import tempfile
 from pathlib import Path
 

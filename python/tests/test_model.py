@@ -146,7 +146,7 @@ def test_groups_are_called_as_the_command_calls_them(tmp_path):
     ]
     command("fit", tmp_path / "lorenz.csv", *flags, "--quiet", "-o", tmp_path / "model.json")
     assert model.to_json() == (tmp_path / "model.json").read_text()
-    with pytest.raises(ValueError, match="group is missing"):
+    with pytest.raises(ValueError, match="group of row 1 is missing"):
         accrue.fit(columns, columns=["lead_time"], **{**roles, "groups": np.full(500, np.nan)})
 
 
@@ -392,3 +392,43 @@ def test_the_command_starts_without_numpy():
 def test_types_are_shipped():
     folder = os.path.dirname(accrue.__file__)
     assert {"py.typed", "_core.pyi"} <= set(os.listdir(folder))
+
+
+def test_stages_are_an_option(archive):
+    few = {name: values[:100] for name, values in archive.items()}
+    options = {"columns": ["x"], "prediction": "f", "observation": "y", "progress": False}
+    for stages in (True, False):
+        assert accrue.fit(few, stages=stages, **options).content["configuration"]["stages"] is stages
+    with pytest.raises(TypeError, match="stages is 'no', but must be True or False"):
+        accrue.fit(few, stages="no", **options)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_group_is_no_group(archive, missing):
+    groups = np.array(["a", "b"] * 500, dtype=object)
+    groups[7] = missing
+    with pytest.raises(ValueError, match="the group of row 8 is missing"):
+        accrue.fit(archive, columns=["x"], prediction="f", observation="y", groups=groups, progress=False)
+
+
+def test_a_column_is_named_once(archive):
+    with pytest.raises(ValueError, match="columns names 'x' twice"):
+        accrue.fit(archive, columns=["x", "x"], prediction="f", observation="y", progress=False)
+
+
+def test_rows_with_missing_inputs_are_not_known_to_lie_inside(model):
+    assert model.predict({"x": [0.5, np.nan]}).off_support.tolist() == [False, True]
+
+
+def test_sigma_is_positive_or_missing():
+    for bad in (0.0, -1.0):
+        with pytest.raises(ValueError, match=f"sigma of row 2 is {bad}, but must be positive"):
+            accrue.Forecast([0.0, 0.0], [1.0, bad])
+    assert np.isnan(accrue.Forecast([0.0], [np.nan]).cdf(0.0))
+
+
+def test_quantiles_have_the_shape_of_the_probabilities():
+    forecast = accrue.Forecast([0.0, 10.0, 20.0], [1.0, 2.0, 3.0])
+    table = forecast.quantile([[0.1, 0.2], [0.3, 0.4]])
+    assert table.shape == (3, 2, 2)
+    assert table[2, 1, 0] == forecast.quantile(0.3)[2]

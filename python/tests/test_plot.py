@@ -48,3 +48,8 @@ def test_missing_rows_are_left_out(forecast, archive):
     assert plot.reliability(forecast, y).has_data()
     with pytest.raises(ValueError, match="no row"):
         plot.pit(forecast, np.full(1000, np.nan))
+
+
+def test_a_fan_has_a_number_for_every_row(forecast, archive):
+    with pytest.raises(ValueError, match="y has 4 rows, but the forecast"):
+        accrue.plot.fan(forecast, archive["y"][:4])

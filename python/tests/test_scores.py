@@ -198,3 +198,13 @@ def test_groups_are_verified_one_by_one():
     groups = np.where(E > 0, "warm", "cold")
     result = verify.verify(E, S, groups=groups)
     assert [group["name"] for group in result["groups"]] == ["cold", "warm"]
+
+
+def test_what_cannot_be_verified_is_refused():
+    with pytest.raises(ValueError, match="error of row 2 is nan, but must be finite"):
+        verify.verify([1.0, np.nan], [1.0, 1.0])
+    for bad in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match="sigma of row 1 is .*, but must be positive"):
+            verify.verify([1.0, 1.0], [bad, 1.0])
+    with pytest.raises(ValueError, match="sigma of row 1 is -1.0, but must be positive"):
+        verify.pit([1.0], [-1.0])

@@ -146,3 +146,19 @@ def test_predictions_of_any_origin_get_a_sigma(frame):
         assert regressor.model_.inputs == ["a", "b"]
     with pytest.raises(ValueError, match="no column 'f'"):
         SigmaRegressor("f").fit(X, frame["y"])
+
+
+def test_a_fitted_model_does_not_mind_parameters_set_later(frame):
+    X, y = frame[["a", "b"]], frame["y"]
+    regressor = CalibratedRegressor(form="constant").fit(X, y)
+    before = regressor.predict(X, return_std=True)[1]
+    assert (regressor.set_params(form="network").predict(X, return_std=True)[1] == before).all()
+
+
+def test_missing_groups_and_columns_are_named(frame):
+    X, y = frame[["a", "b"]], frame["y"]
+    groups = np.array(["a", "b", None, "c"] * (len(y) // 4 + 1), dtype=object)[: len(y)]
+    with pytest.raises(ValueError, match="the group of row 3 is missing"):
+        CalibratedRegressor(form="constant").fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="prediction is column 77, but X has"):
+        SigmaRegressor(77).fit(X, y)

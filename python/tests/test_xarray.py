@@ -71,3 +71,8 @@ def test_datasets_are_archives_too(model, dataset, archive):
     rows = xarray.Dataset({name: ("row", values) for name, values in archive.items()})
     again = accrue.fit(rows, columns=["x"], prediction="f", observation="y", progress=False)
     assert again.to_json() == model.to_json()
+
+
+def test_a_prediction_has_dimensions(model, dataset):
+    with pytest.raises(ValueError, match="a DataArray, or the name of a variable"):
+        model.predict(dataset, np.zeros(3))

@@ -97,7 +97,11 @@ std::size_t available_memory(const std::string& root) {
     return std::min({machine, left_by_all_groups(root), left_by_limits(root)});
 }
 
-void spare_address_space() {
+void spare_memory() {
+#ifdef M_MMAP_THRESHOLD
+    constexpr int kLarge = 1 << 20;
+    ::mallopt(M_MMAP_THRESHOLD, kLarge);
+#endif
 #ifdef M_ARENA_MAX
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);

@@ -67,8 +67,11 @@ void check(const Archive& archive, const FitOptions& options) {
     for (std::size_t i = 0; i < archive.weights.size(); ++i)
         core::require(archive.weights[i] >= 0, "'{}' of row {} is {}, but must not be negative", archive.weight_name,
                       i + 1, archive.weights[i]);
+    core::require(archive.weights.empty() || std::any_of(archive.weights.begin(), archive.weights.end(),
+                                                         [](double weight) { return weight > 0; }),
+                  "every '{}' is 0; at least one must be positive", archive.weight_name);
     core::require(archive.groups.codes.empty() || archive.groups.codes.size() == rows,
-                  "there are {} group codes, but {} errors", archive.groups.codes.size(), rows);
+                  "there are groups for {} rows, but {} errors", archive.groups.codes.size(), rows);
     for (std::size_t i = 0; i < archive.groups.codes.size(); ++i)
         core::require(archive.groups.codes[i] < archive.groups.labels.size(),
                       "row {} is of group {}, but there are {} group labels", i + 1, archive.groups.codes[i],
@@ -81,7 +84,10 @@ void check(const Archive& archive, const FitOptions& options) {
                   "there is no recipe '{}'; known are default, paper", options.recipe);
     core::require(options.recalibrate == "none" || options.recalibrate == "isotonic",
                   "there is no recalibration '{}'; known are none, isotonic", options.recalibrate);
-    core::require(options.patience >= 0 && options.most_iterations > 0, "patience and iterations must not be negative");
+    core::require(
+        options.patience >= 0 && options.most_iterations > 0,
+        "patience is {} and most_iterations {}, but the one must not be negative and the other must be positive",
+        options.patience, options.most_iterations);
     core::require(options.form == "constant" || !archive.inputs.empty(), "a {} needs at least one input", options.form);
 }
 

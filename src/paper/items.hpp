@@ -16,7 +16,7 @@ struct Request {
 
 struct Item {
     const char* name;
-    // What it will ask the store for.
+    // What it will ask the store for. Throws where data that it needs are missing.
     Runs (*runs)(const Request&);
     Section (*make)(Store&, const Request&);
 };

@@ -53,6 +53,16 @@ TEST_F(LargerThanMemory, a_bad_cell_has_the_same_message_slab_by_slab) {
     EXPECT_EQ(refusal(accrue(with(arguments, {"--memory", "200K"}))), said);
 }
 
+TEST_F(LargerThanMemory, sizes_are_read_as_people_write_them) {
+    const std::string file = folder_.file("t.csv", "mu,y,s\n1,2,3\n2,4,1\n");
+    const auto run = [&](const std::string& size) {
+        return accrue({"evaluate", file, "--prediction", "mu", "--observation", "y", "--sigma", "s", "--memory", size});
+    };
+    for (const char* size : {"500M", "1.5G", "64MiB", "2 gb", "30000000"}) EXPECT_EQ(run(size).status, 0) << size;
+    for (const char* size : {"-5M", "0", "10Q", "M", "", "5Mx", "nan", "1e30G"})
+        EXPECT_NE(run(size).err.find(fmt::format("'{}' is no size; write 500M or 1.5G", size)), std::string::npos) << size;
+}
+
 TEST_F(LargerThanMemory, a_sample_is_never_silent) {
     const std::string file = archive("a.csv", kRows);
     const auto arguments = evaluate_arguments(file, {"--sigma", "true_sigma"});

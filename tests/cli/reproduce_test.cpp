@@ -112,6 +112,8 @@ TEST_F(Reproduce, table1_says_where_its_data_come_from) {
     const std::string message = refusal(accrue({"reproduce", "table1", "-o", folder(), "--quiet"}));
     EXPECT_NE(message.find("UCI Machine Learning Repository"), std::string::npos);
     EXPECT_NE(message.find("--data"), std::string::npos);
+    EXPECT_EQ(refusal(accrue({"reproduce", "all", "-o", folder(), "--quiet"})), message);
+    EXPECT_FALSE(std::filesystem::exists(folder())) << "nothing is done before";
     EXPECT_EQ(refusal(accrue({"reproduce", "table1", "--sets", "iris", "-o", folder(), "--quiet"})),
               "there is no set 'iris'; known are boston, concrete, energy, kin8nm, power, protein, wine, yacht");
     std::filesystem::create_directory(folder_.path("uci"));

@@ -85,7 +85,7 @@ TEST(FitRefuses, LengthsThatDiffer) {
     rows = some_rows(20, 165);
     support::add_groups(rows, 6, false);
     rows.codes.pop_back();
-    EXPECT_EQ(refused(rows), "there are 19 group codes, but 20 errors");
+    EXPECT_EQ(refused(rows), "there are groups for 19 rows, but 20 errors");
 }
 
 TEST(FitRefuses, NegativeWeights) {
