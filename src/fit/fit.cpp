@@ -69,7 +69,7 @@ void check(const Archive& archive, const FitOptions& options) {
                       i + 1, archive.weights[i]);
     core::require(archive.weights.empty() || std::any_of(archive.weights.begin(), archive.weights.end(),
                                                          [](double weight) { return weight > 0; }),
-                  "every '{}' is 0; at least one must be positive", archive.weight_name);
+                  "every weight '{}' is 0; at least one must be positive", archive.weight_name);
     core::require(archive.groups.codes.empty() || archive.groups.codes.size() == rows,
                   "there are groups for {} rows, but {} errors", archive.groups.codes.size(), rows);
     for (std::size_t i = 0; i < archive.groups.codes.size(); ++i)
