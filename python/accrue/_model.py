@@ -535,7 +535,9 @@ def _write(path: str | os.PathLike[str], text: str) -> None:
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as problem:
         if os.path.exists(temporary):
             os.unlink(temporary)
+        if isinstance(problem, OSError):
+            raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from None
         raise

@@ -40,7 +40,7 @@ std::string last_line(const std::string& path) {
     std::ifstream file(path);
     std::string last;
     for (std::string line; std::getline(file, line);)
-        if (!line.empty()) last = line;
+        if (line.find_first_not_of("# \t\r") != std::string::npos) last = line;
     return last;
 }
 
