@@ -78,6 +78,13 @@ def column(values: Any, what: str, rows: int | None = None) -> Array:
     return array
 
 
+def require_rows(good: NDArray[np.bool_], what: str, values: Array, rule: str) -> None:
+    """Refuses the first row that is not good."""
+    if not good.all():
+        row = int(np.flatnonzero(~good)[0])
+        raise ValueError(f"{what} of row {row + 1} is {values.flat[row]}, but must be {rule}")
+
+
 def name_of(values: Any, otherwise: str) -> str:
     """What a pandas or polars Series, or an xarray DataArray, is called."""
     name = getattr(values, "name", None)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arrays import Array, broadcast, numbers
+from ._arrays import Array, broadcast, numbers, require_rows
 
 
 class Forecast:
@@ -30,9 +30,7 @@ class Forecast:
     def __init__(self, mean: Any, sigma: Any, off_support: Any = None, shape: _core.Shape | None = None):
         self.sigma: Array = np.atleast_1d(numbers(sigma))
         self._mean = None if mean is None else np.atleast_1d(numbers(mean))
-        if (self.sigma <= 0).any():
-            row = int(np.flatnonzero(self.sigma <= 0)[0])
-            raise ValueError(f"sigma of row {row + 1} is {self.sigma.flat[row]}, but must be positive")
+        require_rows(~(self.sigma <= 0), "sigma", self.sigma, "positive")
         if self._mean is not None and self._mean.shape != self.sigma.shape:
             raise ValueError(f"mean has the shape {self._mean.shape}, but sigma {self.sigma.shape}")
         self.off_support: NDArray[np.bool_] = (

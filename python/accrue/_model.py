@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core
-from ._arrays import Array, Table, codes, column, name_of, times
+from ._arrays import Array, Table, codes, column, name_of, require_rows, times
 from ._forecast import Forecast
 from ._progress import progress as progress_of
 from ._words import in_python
@@ -83,10 +83,8 @@ class _Roles:
             if len(y) != len(mu):
                 raise ValueError(f"observation has {len(y)} rows, but prediction {len(mu)}")
             for role, values in (("observation", y), ("prediction", mu)):
-                bad = np.flatnonzero(~np.isfinite(values))
-                if bad.size:
-                    where = f"{role} '{self.names[role]}' of row {bad[0] + 1}"
-                    raise ValueError(f"{where} is {values[bad[0]]}, but must be finite; leave such rows out")
+                what = f"{role} '{self.names[role]}'"
+                require_rows(np.isfinite(values), what, values, "finite; leave such rows out")
             with np.errstate(over="ignore", invalid="ignore"):
                 self.values["error"] = y - mu
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import Array, broadcast, codes
+from ._arrays import Array, broadcast, codes, require_rows
 
 __all__ = ["kolmogorov_cdf", "kolmogorov_quantile", "kolmogorov_survival", "pit", "verify"]
 
@@ -33,13 +33,8 @@ def verify(
 ) -> dict[str, Any]:
     """Every figure of N(mu, sigma^2): the object that `accrue evaluate --json` prints (docs/evaluate.md)."""
     e, s = (values.ravel() for values in broadcast(error, sigma))
-    for what, values, good, rule in (
-        ("error", e, np.isfinite(e), "finite; leave such rows out"),
-        ("sigma", s, (s > 0) & np.isfinite(s), "positive"),
-    ):
-        if not good.all():
-            row = int(np.flatnonzero(~good)[0])
-            raise ValueError(f"{what} of row {row + 1} is {values[row]}, but must be {rule}")
+    require_rows(np.isfinite(e), "error", e, "finite; leave such rows out")
+    require_rows((s > 0) & np.isfinite(s), "sigma", s, "positive")
     labels = None if groups is None else codes(groups)
     return json.loads(_core.scores_json([_core.verify(e, s, None, weights, labels, list(levels), name)]))
 
@@ -51,9 +46,7 @@ def pit(error: Any, sigma: Any) -> Array:
     array([0.5])
     """
     e, s = broadcast(error, sigma)
-    if (s <= 0).any():
-        row = int(np.flatnonzero(s <= 0)[0])
-        raise ValueError(f"sigma of row {row + 1} is {s.flat[row]}, but must be positive")
+    require_rows(~(s <= 0), "sigma", s, "positive")
     values: Any = _core.pit(e.ravel(), s.ravel())
     return values.reshape(e.shape)
 
