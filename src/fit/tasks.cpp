@@ -28,7 +28,7 @@ constexpr double kTolerance = 1e-4;
 // Later stages begin close to their minimum: they stop after so many iterations without a better cost, and when they
 // have gone over so many rows in all, but not before the least iterations.
 constexpr int kLaterPatience = 10;
-constexpr double kRowsToGoOver = 25e6;
+constexpr double kRowsToGoOver = 40e6;
 constexpr int kLeastIterations = 20;
 
 // Progress of all stages together, one call at a time.
