@@ -23,7 +23,8 @@ CLI::Validator is_size() {
         const auto read = std::from_chars(text.data(), end, value);
         std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(read.ptr, end)));
         const double thousand = unit.ends_with("ib") ? 1024 : 1000;
-        unit = unit.substr(0, unit.find_first_of("ib"));
+        for (const char letter : {'b', 'i'})
+            if (unit.ends_with(letter)) unit.pop_back();
         const std::size_t power = std::string_view("kmgt").find(unit.empty() ? '?' : unit[0]) + 1;
         const double bytes = value * std::pow(thousand, unit.empty() ? 0 : static_cast<double>(power));
         const bool known = unit.empty() || (unit.size() == 1 && power > 0);

@@ -59,7 +59,7 @@ TEST_F(LargerThanMemory, sizes_are_read_as_people_write_them) {
         return accrue({"evaluate", file, "--prediction", "mu", "--observation", "y", "--sigma", "s", "--memory", size});
     };
     for (const char* size : {"500M", "1.5G", "64MiB", "2 gb", "30000000"}) EXPECT_EQ(run(size).status, 0) << size;
-    for (const char* size : {"-5M", "0", "10Q", "M", "", "5Mx", "nan", "1e30G"})
+    for (const char* size : {"-5M", "0", "10Q", "M", "", "5Mx", "5bogus", "5Mi5", "nan", "1e30G"})
         EXPECT_NE(run(size).err.find(fmt::format("'{}' is no size; write 500M or 1.5G", size)), std::string::npos)
             << size;
 }
