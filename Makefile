@@ -1,11 +1,14 @@
 # Short commands for people and CI; the work is done by scripts/ and CMake (CMakePresets.json).
 PREFIX ?= /usr/local
 DATA ?= ../shared/data/uci
+MINUTES ?= 10
+COUNT ?= 500
+CALLS ?= 10000
 
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test bench bench-peers profile reproduce install format tidy clean help
+.PHONY: build demo test fuzz faults calls bench bench-peers profile reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -21,6 +24,25 @@ test:  ## build everything and run all tests
 	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
 	cmake --build --preset release
 	ctest --preset release -j2
+
+fuzz:  ## run all fuzz targets, MINUTES=10 in all; fails when one finds something
+	@scripts/bootstrap fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	@scripts/fuzz $$(($(MINUTES) * 60))
+
+faults:  ## fail every system call and allocation, kill, fill the disk, limit memory: COUNT=500 of each a command
+	@scripts/bootstrap test
+	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
+	cmake --build --preset release --target test_faults
+	ACCRUE_FAULTS=$(COUNT) build/bin/test_faults --gtest_brief=1
+
+calls:  ## CALLS=10000 fits, predictions and evaluations in one process, in C++ and in Python; fails when something grows
+	@scripts/bootstrap test
+	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
+	cmake --build --preset release
+	ACCRUE_CALLS=$(CALLS) build/bin/test_calls --gtest_brief=1
+	ACCRUE_CALLS=$(CALLS) python/tests/run.sh $(CURDIR) $(CURDIR)/build $(CURDIR)/build/python/tests/scratch -s -k leave_nothing
 
 bench:  ## time every hot part beside its scalar reference and the machine's ceilings (FULL=1: fits of 10^6 and 10^7 rows too)
 	@scripts/bootstrap bench
@@ -49,12 +71,12 @@ format:  ## format all C++ files in place
 	@scripts/format
 
 tidy:  ## clang-tidy over the library and the command
-	@scripts/bootstrap develop
+	@scripts/bootstrap tidy
 	cmake --preset tidy
 	cmake --build --preset tidy
 
 clean:  ## remove what the presets and the demo made
-	cmake -E rm -rf build build-dev build-asan build-tidy demo reproduce
+	cmake -E rm -rf build build-dev build-asan build-tsan build-fuzz build-tidy demo reproduce
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20

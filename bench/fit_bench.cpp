@@ -7,10 +7,10 @@
 #include "accrue/scores.hpp"
 #include "accrue/threads.hpp"
 #include "core/random.hpp"
+#include "fields/network.hpp"
 #include "fit/objective.hpp"
 #include "optimise/minimise.hpp"
 #include "plain_network.hpp"
-#include "sigma/network.hpp"
 #include "suite.hpp"
 
 namespace accrue::bench {
@@ -31,19 +31,20 @@ struct Rows {
         for (std::size_t k = 0; k < kInputs; ++k) x.insert(x.end(), data.columns[k].begin(), data.columns[k].end());
         errors = data.columns.back();  // the mean is zero
     }
-    sigma::Columns columns() const { return {x.data(), count, kInputs}; }
+    fields::Columns columns() const { return {x.data(), count, kInputs}; }
 };
 
 void descend(benchmark::State& state, const Rows& rows, const optimise::Function& cost) {
-    const sigma::Network network(kInputs);
+    const fields::Network network(kInputs);
     optimise::Options options;
-    options.most_iterations = kSteps;
+    options.max_iterations = kSteps;
     options.function_tolerance = options.gradient_tolerance = 0;
     int evaluations = 0;
     for (auto _ : state) {
         core::Random random(1);
         const auto outcome = optimise::minimise(
-            cost, network.start(random, 0), [](int, auto, double) { return optimise::Watch::go_on; }, options);
+            cost, network.start(random, std::vector<double>{0}),
+            [](int, auto, double) { return optimise::Watch::go_on; }, options);
         evaluations = outcome.evaluations;
         benchmark::DoNotOptimize(outcome.value);
     }
@@ -53,7 +54,7 @@ void descend(benchmark::State& state, const Rows& rows, const optimise::Function
 
 void descent(benchmark::State& state) {
     const Rows rows(state.range(0));
-    const sigma::Network network(kInputs);
+    const fields::Network network(kInputs);
     fitting::Objective objective(network, rows.columns(), {rows.count, rows.count, rows.count}, rows.errors, {},
                                  {fitting::Score::Kind::ar, kBeta}, fitting::Objective::of_descent(rows.count));
     with_threads(static_cast<int>(state.range(1)), [&] {
@@ -68,8 +69,8 @@ void descent_reference(benchmark::State& state) {
     std::vector<double> slopes(rows.count);
     descend(state, rows, [&](std::span<const double> p, double& cost, std::span<double> gradient) {
         for (std::size_t i = 0; i < rows.count; ++i)
-            sigmas[i] = std::exp(std::clamp(plain.log_sigma(p.data(), rows.columns(), i), sigma::kLowestLogSigma,
-                                            sigma::kHighestLogSigma));
+            sigmas[i] = std::exp(std::clamp(plain.log_sigma(p.data(), rows.columns(), i), fields::kLowestLogSigma,
+                                            fields::kHighestLogSigma));
         cost = reference::accuracy_reliability(rows.errors, sigmas, kBeta, {}, slopes).value;
         std::fill(gradient.begin(), gradient.end(), 0.0);
         if (!gradient.empty())

@@ -10,10 +10,10 @@
 #include "accrue/scores.hpp"
 #include "accrue/threads.hpp"
 #include "core/random.hpp"
+#include "fields/network.hpp"
+#include "fields/tanh_rows.hpp"
 #include "fit/objective.hpp"
-#include "mean/network_rows.hpp"
 #include "plain_network.hpp"
-#include "sigma/network.hpp"
 #include "suite.hpp"
 
 namespace accrue::bench {
@@ -25,7 +25,7 @@ constexpr double kBeta = 0.4;
 struct Case {
     std::size_t rows, inputs;
     core::Random random{1};
-    sigma::Network network;
+    fields::Network network;
     std::vector<double> x, errors, out;
     std::vector<double> parameters, gradient;
 
@@ -36,14 +36,14 @@ struct Case {
           x(inputs * rows),
           errors(rows),
           out(rows),
-          parameters(network.start(random, 0)),
+          parameters(network.start(random, std::vector<double>{0})),
           gradient(network.parameters()) {
         for (double& value : x) value = random.normal();
         for (double& value : errors) value = random.normal();
     }
     explicit Case(const benchmark::State& state) : Case(state.range(0), state.range(1)) {}
 
-    sigma::Columns columns() const { return {x.data(), rows, inputs}; }
+    fields::Columns columns() const { return {x.data(), rows, inputs}; }
     RowCost forward_cost() const {
         return {static_cast<double>(inputs + 1) * sizeof(double), PlainNetwork::forward_flops(inputs)};
     }
@@ -60,7 +60,7 @@ struct Case {
 void network_forward(benchmark::State& state) {
     Case c(state);
     for (auto _ : state) {
-        c.network.log_sigma(c.parameters, c.columns(), 0, c.rows, c.out.data());
+        c.network.values(c.parameters, c.columns(), 0, c.rows, c.out.data(), 0);
         benchmark::DoNotOptimize(c.out.data());
     }
     count_rows(state, c.rows, c.forward_cost());
@@ -74,7 +74,7 @@ void network_forward_reference(benchmark::State& state) {
         benchmark::DoNotOptimize(c.out.data());
     }
     std::vector<double> library(c.rows);
-    c.network.log_sigma(c.parameters, c.columns(), 0, c.rows, library.data());
+    c.network.values(c.parameters, c.columns(), 0, c.rows, library.data(), 0);
     must_agree(state, c.out, library);
     count_rows(state, c.rows, c.forward_cost());
 }
@@ -82,7 +82,7 @@ void network_forward_reference(benchmark::State& state) {
 void network_gradient(benchmark::State& state) {
     Case c(state);
     for (auto _ : state) {
-        c.network.add_gradient(c.parameters, c.columns(), 0, c.rows, c.errors.data(), c.gradient.data());
+        c.network.add_gradient(c.parameters, c.columns(), 0, c.rows, c.errors.data(), 0, c.gradient.data());
         benchmark::DoNotOptimize(c.gradient.data());
     }
     count_rows(state, c.rows, c.gradient_cost());
@@ -98,7 +98,7 @@ void network_gradient_reference(benchmark::State& state) {
         benchmark::DoNotOptimize(c.gradient.data());
     }
     std::vector<double> library(c.gradient.size());
-    c.network.add_gradient(c.parameters, c.columns(), 0, c.rows, c.errors.data(), library.data());
+    c.network.add_gradient(c.parameters, c.columns(), 0, c.rows, c.errors.data(), 0, library.data());
     must_agree(state, c.gradient, library);
     count_rows(state, c.rows, c.gradient_cost());
 }
@@ -165,16 +165,16 @@ struct MeanCase {
         : rows(static_cast<std::size_t>(row_count)),
           x(kInputs * rows),
           y(rows),
-          parameters(mean::network_parameters(kInputs)),
+          parameters(fields::network_parameters(kInputs)),
           gradient(parameters.size()) {
         core::Random random(1);
         for (double& value : x) value = random.normal();
         for (double& value : y) value = random.normal();
         for (double& value : parameters) value = 0.3 * random.normal();
     }
-    mean::Columns columns() const { return {x.data(), rows, kInputs}; }
+    fields::Columns columns() const { return {x.data(), rows, kInputs}; }
     static RowCost cost() {
-        return {(kInputs + 1) * sizeof(double), 4.0 * mean::kUnits * (kInputs + 1) + 2.0 * mean::kUnits};
+        return {(kInputs + 1) * sizeof(double), 4.0 * fields::kUnits * (kInputs + 1) + 2.0 * fields::kUnits};
     }
 };
 
@@ -182,7 +182,7 @@ void mean_network_error(benchmark::State& state) {
     MeanCase c(state.range(0));
     std::vector<std::size_t> all(c.rows);
     std::iota(all.begin(), all.end(), std::size_t{0});
-    mean::SquaredError error({c.columns(), c.y, {}}, all);
+    fields::SquaredError error({c.columns(), c.y, {}}, all);
     with_threads(static_cast<int>(state.range(1)), [&] {
         for (auto _ : state) {
             double value = 0;
@@ -196,15 +196,15 @@ void mean_network_error(benchmark::State& state) {
 void mean_network_error_reference(benchmark::State& state) {
     MeanCase c(state.range(0));
     constexpr std::size_t kStride = MeanCase::kInputs + 1;  // a unit's weights and its bias
-    const double* output = c.parameters.data() + mean::kUnits * kStride;
-    std::vector<double> units(mean::kUnits);
+    const double* output = c.parameters.data() + fields::kUnits * kStride;
+    std::vector<double> units(fields::kUnits);
     for (auto _ : state) {
         std::fill(c.gradient.begin(), c.gradient.end(), 0.0);
-        double* output_gradient = c.gradient.data() + mean::kUnits * kStride;
+        double* output_gradient = c.gradient.data() + fields::kUnits * kStride;
         double sum = 0;
         for (std::size_t i = 0; i < c.rows; ++i) {
-            double value = output[mean::kUnits];
-            for (std::size_t j = 0; j < mean::kUnits; ++j) {
+            double value = output[fields::kUnits];
+            for (std::size_t j = 0; j < fields::kUnits; ++j) {
                 const double* weights = &c.parameters[j * kStride];
                 double input = weights[MeanCase::kInputs];
                 for (std::size_t k = 0; k < MeanCase::kInputs; ++k) input += weights[k] * c.x[k * c.rows + i];
@@ -213,8 +213,8 @@ void mean_network_error_reference(benchmark::State& state) {
             }
             const double error = value - c.y[i];
             sum += error * error;
-            output_gradient[mean::kUnits] += error;
-            for (std::size_t j = 0; j < mean::kUnits; ++j) {
+            output_gradient[fields::kUnits] += error;
+            for (std::size_t j = 0; j < fields::kUnits; ++j) {
                 output_gradient[j] += error * units[j];
                 const double down = error * output[j] * (1 - units[j] * units[j]);
                 for (std::size_t k = 0; k < MeanCase::kInputs; ++k)
@@ -229,7 +229,7 @@ void mean_network_error_reference(benchmark::State& state) {
     std::vector<std::size_t> all(c.rows);
     std::iota(all.begin(), all.end(), std::size_t{0});
     double value = 0;
-    mean::SquaredError({c.columns(), c.y, {}}, all)(c.parameters, value, library);
+    fields::SquaredError({c.columns(), c.y, {}}, all)(c.parameters, value, library);
     must_agree(state, c.gradient, library);
     count_rows(state, c.rows, MeanCase::cost());
 }

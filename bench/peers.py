@@ -71,7 +71,7 @@ def versions(python):
 
 
 def kernels(options, python, folder, figures):
-    """Rows of the first table: what, rows, threads, who, seconds, memory a row."""
+    """Rows of the first table: what, rows, threads, who, seconds, memory per row."""
     rows = []
     # Below a million rows, to try things out, the suites' smaller sizes.
     sizes = [n for n in (10**6, 10**7) if n <= options.kernel_rows] or [10**4]
@@ -129,7 +129,7 @@ def kernels(options, python, folder, figures):
         at_least=2.5,
     )
     figures.add(
-        "the same: memory beyond the data, a row",
+        "the same: memory beyond the data, per row",
         step["memory_per_row"],
         at_most=120,
         unit=" bytes",
@@ -311,7 +311,7 @@ def fit_figures(figures, prepared, rows):
 def show_kernels(rows):
     print(
         results.table(
-            ["what", "rows", "threads", "who", "time", "ratio", "memory, bytes a row"],
+            ["what", "rows", "threads", "who", "time", "ratio", "memory, bytes per row"],
             [
                 [
                     r["what"],

@@ -6,8 +6,8 @@
 #include "accrue/fit.hpp"
 #include "accrue/generate.hpp"
 #include "accrue/threads.hpp"
+#include "fields/kinds.hpp"
 #include "plain_network.hpp"
-#include "sigma/form.hpp"
 #include "suite.hpp"
 
 namespace accrue::bench {
@@ -70,7 +70,7 @@ void predict_reference(benchmark::State& state) {
             double sum = 0;
             for (const auto& parameters : members)
                 sum += std::clamp(plain.log_sigma(parameters.data(), {x.data(), rows, kInputs}, i),
-                                  sigma::kLowestLogSigma, sigma::kHighestLogSigma);
+                                  fields::kLowestLogSigma, fields::kHighestLogSigma);
             sigma[i] = error_scale * std::exp(sum / static_cast<double>(members.size()));
         }
         benchmark::DoNotOptimize(sigma.data());

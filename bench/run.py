@@ -154,13 +154,13 @@ def suite_figures(figures, measured):
             at_most=14,
         )
     figures.add(
-        "one cost-and-gradient step of the network, 10^6 rows: memory beyond the data, a row",
+        "one cost-and-gradient step of the network, 10^6 rows: memory beyond the data, per row",
         measured[f"network_step/rows:{10**6}/inputs:5/threads:{most}"]["memory_per_row"],
         at_most=120,
         unit=" bytes",
     )
     figures.add(
-        "one 50-10 network with 5 inputs, forward, 1 thread: million rows a second",
+        "one 50-10 network with 5 inputs, forward, 1 thread: million rows per second",
         measured[f"network_forward/rows:{2**16}/inputs:5"]["rows_per_second"] / 1e6,
         at_least=10,
     )
@@ -208,7 +208,7 @@ def main():
         figures.add("default fit of 10^6 rows, 5 inputs, whole process", seconds(10**6), at_most=60, unit=" s")
         figures.add("the same: memory", measured[f"accrue_fit/rows:{10**6}"]["megabytes"], at_most=600, unit=" MB")
         figures.add("default fit of 10^7 rows, 5 inputs, whole process", seconds(10**7), at_most=480, unit=" s")
-        figures.add("the same: time a row, times that of 10^6 rows", seconds(10**7) / seconds(10**6) / 10, at_most=1.3)
+        figures.add("the same: time per row, times that of 10^6 rows", seconds(10**7) / seconds(10**6) / 10, at_most=1.3)
     else:
         figures.miss("default fits of 10^6 and 10^7 rows", "make bench FULL=1")
 

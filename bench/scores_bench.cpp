@@ -63,19 +63,19 @@ void accuracy_reliability(benchmark::State& state) {
 
 // A sigma that costs nothing: an objective over it is the score as the inner loop of a fit computes it, from log sigma
 // to the slopes, and next to nothing else. Its one parameter changes the order of the rows, as a step of a fit does.
-class Given final : public sigma::Form {
+class Given final : public fields::Field {
 public:
     explicit Given(std::span<const double> log_sigmas) : log_sigmas_(log_sigmas) {}
 
     std::string_view name() const override { return "given"; }
     std::size_t parameters() const override { return 1; }
-    std::vector<double> start(core::Random&, double) const override { return {1}; }
-    void log_sigma(std::span<const double> parameters, const sigma::Columns&, std::size_t begin, std::size_t end,
-                   double* out) const override {
+    std::vector<double> start(core::Random&, std::span<const double>) const override { return {1}; }
+    void values(std::span<const double> parameters, const fields::Columns&, std::size_t begin, std::size_t end,
+                double* out, std::size_t) const override {
         for (std::size_t i = begin; i < end; ++i) out[i - begin] = parameters[0] * log_sigmas_[i];
     }
-    void add_gradient(std::span<const double>, const sigma::Columns&, std::size_t, std::size_t, const double* slopes,
-                      double* gradient) const override {
+    void add_gradient(std::span<const double>, const fields::Columns&, std::size_t, std::size_t, const double* slopes,
+                      std::size_t, double* gradient) const override {
         gradient[0] += slopes[0];  // the slopes are what is measured; bringing them to parameters is a form's work
     }
 
@@ -117,7 +117,7 @@ void ranks(benchmark::State& state) {
     scores::RankBuffers buffers;
     with_threads(static_cast<int>(state.range(1)), [&] {
         for (auto _ : state) {
-            scores::places(t, {}, static_cast<double>(t.size()), rows.out, buffers);
+            scores::mid_ranks(t, {}, static_cast<double>(t.size()), rows.out, buffers);
             benchmark::DoNotOptimize(rows.out.data());
         }
     });

@@ -9,6 +9,8 @@ find_package(hwy REQUIRED)
 find_package(FastFloat REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(Ceres REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(zstd REQUIRED CONFIG)
 
 # NetCDF is loaded by its soname when it is needed (docs/decisions/0004): the header is used, the target is not linked.
 find_package(netCDF REQUIRED)

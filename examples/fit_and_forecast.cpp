@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
         archive.inputs = {x};
         archive.errors = errors;
         archive.prediction = mu;
-        archive.prediction_name = "mu";
+        archive.roles.prediction = "mu";
         const accrue::FitResult result = accrue::fit(archive);
         std::printf("%s\n", result.verdict.summary.c_str());
         result.model.save(path);

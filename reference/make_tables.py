@@ -7,6 +7,7 @@ import time
 
 sys.dont_write_bytecode = True
 
+import families
 import kolmogorov
 import reliability
 import scores
@@ -14,6 +15,8 @@ import scores
 TABLES = {
     "scores.csv": scores.table,
     "reliability.json": reliability.table,
+    "families.csv": families.table,
+    "family_moments.csv": families.moments_table,
     "kolmogorov.csv": kolmogorov.table,
     "kolmogorov_median.csv": kolmogorov.median_table,
 }

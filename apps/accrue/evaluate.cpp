@@ -1,7 +1,8 @@
+#include "accrue/evaluate.hpp"
+
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "accrue/report.hpp"
 #include "accrue/threads.hpp"
 #include "commands.hpp"
 #include "forecasts.hpp"
@@ -13,20 +14,24 @@ namespace accrue::app {
 namespace {
 
 struct Options {
-    RowOptions rows;
+    RowSource rows;
     ForecastOptions forecasts;
     bool json = false;
     int threads = 0;
 };
 
 void run(const Options& options) {
-    const ScoredForecasts scored(options.rows, options.forecasts);
-    const std::vector<Verification> forecasts = scored.verifications();
+    const auto [rows, forecasts, memory] = evaluate(options.rows, options.forecasts.all, options.forecasts.evaluate);
+    const Archive& archive = rows.archive;
     if (!options.json) {
-        print(scored.rows().title() + "\n\n" + lab_report(forecasts, terminal_width()));
+        const std::string comparison =
+            forecasts.size() > 1 ? lowest_crps(forecasts, archive.weights, archive.groups).sentence : "";
+        print(rows.title + "\n" + remark_lines(rows) + "\n" + lab_report(forecasts, terminal_width(), comparison));
         return;
     }
-    const nlohmann::ordered_json result = scores_json(forecasts, scored.rows().dropped(), scored.rows().sampled_from());
+    nlohmann::ordered_json result =
+        scores_json(forecasts, archive.weights, archive.groups, rows.dropped, archive.sampled_from);
+    if (!rows.remarks.empty()) result["notes"] = rows.remarks;
     // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
     print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
@@ -35,24 +40,36 @@ void run(const Options& options) {
 
 void add_evaluate(CLI::App& app) {
     auto options = std::make_shared<Options>();
-    CLI::App* command = app.add_subcommand("evaluate", "Score Gaussian forecasts: accuracy, calibration, a verdict");
+    CLI::App* command = app.add_subcommand("evaluate", "Score forecasts: accuracy, calibration, a verdict");
     add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input",
                     TimeUse::none);
     add_forecast_options(*command, options->forecasts);
+    add_score_options(*command, options->forecasts);
+    add_list(
+        *command, "--inputs", options->forecasts.evaluate.drawn,
+        "With --conditional: columns of numbers to look along; default: the inputs of the models, or the prediction")
+        ->type_name("COLUMN,...");
     command->add_flag("--json", options->json, "Print one JSON object (docs/evaluate.md)");
     add_threads(*command, options->threads);
     command->footer(
         "Prints the CRPS (accuracy), the calibration error beside its floor (what a calibrated forecast of\n"
         "as many rows would show by chance), coverage of central intervals, and a verdict in words.\n"
-        "docs/evaluate.md explains every figure.\n"
+        "docs/evaluate.md explains every figure, docs/scores.md when a score misleads, docs/groups.md what\n"
+        "--group and --by are for.\n"
         "\n"
         "Examples:\n"
         "  accrue evaluate forecasts.csv --prediction mu --observation y --sigma sigma\n"
-        "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group station --json\n"
-        "  accrue evaluate later.csv --prediction mu --observation y --model model.json");
+        "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group storm --json\n"
+        "  accrue evaluate later.csv --prediction mu --observation y --model model.json --by station\n"
+        "  accrue evaluate later.csv --prediction mu --observation y --model model.json --conditional\n"
+        "  accrue evaluate ensemble.csv --observation y --members 'P*' --exceed 0,10 --baselines climatology\n"
+        "  accrue evaluate quantiles.csv --observation y --quantile-columns q05=0.05,q50=0.5,q95=0.95");
     command->callback([command, options] {
-        require_error_columns(options->rows);
+        require_no_column_among_files(options->rows, {});
+        as_usage([&] { require_errors(options->rows.roles); });
         require_forecasts(*command, options->forecasts);
+        require(options->forecasts.evaluate.drawn.empty() || options->forecasts.evaluate.conditional,
+                "--inputs goes with --conditional");
         with_threads(options->threads, [&] { run(*options); });
     });
 }

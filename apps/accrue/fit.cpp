@@ -1,21 +1,23 @@
 #include "accrue/fit.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <deque>
-#include <filesystem>
+#include <array>
+#include <cctype>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
+#include <thread>
 
+#include "accrue/files.hpp"
+#include "accrue/messages.hpp"
+#include "accrue/options.hpp"
+#include "accrue/propose.hpp"
 #include "accrue/threads.hpp"
 #include "commands.hpp"
-#include "core/error.hpp"
-#include "data/files.hpp"
-#include "data/messages.hpp"
 #include "lab_report.hpp"
+#include "portable.hpp"
 #include "progress.hpp"
 #include "report_files.hpp"
 #include "rows.hpp"
@@ -25,138 +27,158 @@ namespace accrue::app {
 namespace {
 
 struct Options {
-    RowOptions rows;
+    RowSource rows;
     std::vector<std::string> inputs;
     FitOptions fit;
-    std::vector<double> split;
     std::string output;
     std::string report;
     std::string figures;
     int threads = 0;
     bool json = false;
     bool quiet = false;
+    bool portable = false;
 };
 
-// Every numeric column that has no other role, or the prediction when there is none.
-std::vector<std::string> default_inputs(const RowOptions& rows) {
-    const std::set<std::string> taken = {rows.prediction, rows.observation, rows.error,  rows.weight,
-                                         rows.group,      rows.time,        "true_sigma"};
-    const std::string& file = rows.files[0];
-    std::error_code ignored;
-    core::require(file != "-" && !std::filesystem::is_other(std::filesystem::status(file, ignored)),
-                  "{} can be read only once, so its columns cannot be looked at first: name some with --inputs",
-                  data::display_name(file));
-    std::vector<std::string> inputs;
-    for (const std::string& name : numeric_columns(file, rows.read_options()))
-        if (taken.count(name) == 0) inputs.push_back(name);
-    if (inputs.empty() && !rows.prediction.empty()) inputs.push_back(rows.prediction);
-    core::require(!inputs.empty(), "{} has no numeric column that could be an input; name some with --inputs",
-                  data::display_name(file));
-    return inputs;
+// The options of the table that the command has. Those that share a name are values of one, separated by commas.
+void add_fit_options(CLI::App& command, FitOptions& options) {
+    std::span<const FitOption> rest = fit_options();
+    while (!rest.empty()) {
+        const std::string& name = rest[0].command;
+        const auto end = std::find_if(rest.begin(), rest.end(), [&](const FitOption& o) { return o.command != name; });
+        const std::span<const FitOption> parts(rest.begin(), end);
+        rest = rest.subspan(parts.size());
+        if (name.empty()) continue;
+        std::vector<std::string> help, types, standard;
+        for (const FitOption& part : parts) {
+            help.push_back(part.full_help().text());
+            const std::string choices = fmt::format("{{{}}}", fmt::join(part.choice_names(), ","));
+            types.push_back(part.choices == nullptr ? part.placeholder : choices);
+            const nlohmann::ordered_json value = part.get({});
+            standard.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+        }
+        if (parts[0].type() == OptionType::flag) {
+            command.add_flag_callback(
+                name, [&options, parts] { parts[0].set(options, !parts[0].get({}).get<bool>()); }, help[0]);
+            continue;
+        }
+        const std::string defaults = fmt::format("{}", fmt::join(standard, ","));
+        const auto set = [&options, parts, name, defaults](const std::string& text) {
+            const auto values = parts.size() == 1 ? std::vector{text} : CLI::detail::split(text, ',');
+            if (values.size() != parts.size())
+                throw CLI::ValidationError(name, fmt::format("takes {} values, such as {}", parts.size(), defaults));
+            as_usage([&] {
+                for (std::size_t k = 0; k < parts.size(); ++k) parts[k].set_text(options, values[k]);
+            });
+        };
+        for (std::size_t k = 1; k < help.size(); ++k)
+            help[k][0] = static_cast<char>(std::tolower(static_cast<unsigned char>(help[k][0])));
+        command.add_option_function<std::string>(name, set, fmt::format("{}", fmt::join(help, " and ")))
+            ->type_name(fmt::format("{}", fmt::join(types, ",")))
+            ->default_str(defaults);
+    }
 }
 
-// What the page shows of a fit: the rows that were held out, each with the error and sigma of models that never saw it.
-nlohmann::ordered_json fit_report_data(const Options& options, const RoleTable& rows, const Archive& archive,
-                                       const FitResult& result) {
-    std::vector<std::size_t> held_out;
-    for (std::size_t i = 0; i < result.sigmas.size(); ++i)
-        if (!std::isnan(result.sigmas[i])) held_out.push_back(i);
-    std::deque<std::vector<double>> own;
-    const auto taken = [&](std::span<const double> values) -> std::span<const double> {
-        std::vector<double>& some = own.emplace_back();
-        if (!values.empty())
-            for (const std::size_t i : held_out) some.push_back(values[i]);
-        return some;
-    };
-    ReportRows drawn;
-    drawn.weights = taken(archive.weights);
-    std::vector<std::uint32_t> codes;
-    if (!archive.groups.codes.empty())
-        for (const std::size_t i : held_out) codes.push_back(archive.groups.codes[i]);
-    drawn.groups = {codes, archive.groups.labels};
-    drawn.times = taken(archive.times);
-    drawn.times_are_dates = rows.times_are_dates();
-    drawn.input_names = options.inputs;
-    for (const auto& input : archive.inputs) drawn.inputs.push_back(taken(input));
+// As many as were asked for, or as there is memory for starts beside each other.
+int threads_within(std::size_t memory, const Options& options) {
+    const auto given = options.threads > 0 ? static_cast<std::size_t>(options.threads)
+                                           : std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+    std::size_t threads = given;
+    while (threads > 1 && fit_bytes(options.inputs.size(), options.fit, threads) > memory) --threads;
+    return threads == given ? options.threads : static_cast<int>(threads);
+}
 
-    ReportForecast forecast;
-    forecast.verification = result.verification;
-    forecast.model = &result.model;
-    forecast.errors = taken(result.errors);
-    forecast.sigmas = taken(result.sigmas);
-    if (!archive.observation.empty()) {
-        std::vector<double>& means = own.emplace_back();
-        for (const std::size_t i : held_out) means.push_back(archive.observation[i] - result.errors[i]);
-        forecast.means = means;
-    } else if (!archive.prediction.empty()) {
-        // The mean is what the observation would be without the error that is left.
-        std::vector<double>& means = own.emplace_back();
-        for (const std::size_t i : held_out)
-            means.push_back(archive.prediction[i] + (archive.errors[i] - result.errors[i]));
-        forecast.means = means;
+// What to run in place of "accrue fit archive.csv", and why.
+std::string proposal_text(const RowSource& source) {
+    const Proposal proposal = propose(source);
+    std::string text = fmt::format("accrue: nothing was fitted, since no column was named. {} like this ({}{}):\n\n",
+                                   source.files.size() == 1 ? display_name(source.files[0]) + " looks"
+                                                            : fmt::format("The {} files look", source.files.size()),
+                                   proposal.all_rows ? "" : "from the first ", counted(proposal.rows, "row"));
+    std::vector<std::array<std::string, 4>> lines;
+    std::array<std::size_t, 4> widths{};
+    for (const ProposedColumn& column : proposal.columns) {
+        lines.push_back(
+            {printable(column.name), column.content, column.role.empty() ? "left out" : column.role, column.reason});
+        for (std::size_t k = 0; k < widths.size(); ++k) widths[k] = std::max(widths[k], lines.back()[k].size());
     }
-    ReportText text = report_text(options.rows, rows, fmt::format("Fit report: {}", options.output));
-    text.kind = result.verification.name;
-    text.verdict = result.verdict;
-    return report_data(text, drawn, std::span(&forecast, 1));
+    for (const auto& [name, content, role, reason] : lines) {
+        text +=
+            fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}", name, widths[0], content, widths[1], role, widths[2], reason);
+        text.erase(text.find_last_not_of(' ') + 1);
+        text += '\n';
+    }
+    if (!proposal.remarks.empty()) text += fmt::format("\n  {}\n", fmt::join(proposal.remarks, "\n  "));
+
+    std::string command = command_line();
+    const auto add = [&](const std::string& option, const std::string& value) {
+        // An equals sign where the value could be taken for an option.
+        if (!value.empty())
+            command += fmt::format(" {}{}{}", option, value.starts_with('-') ? "=" : " ", shell_quoted(value));
+    };
+    const Roles& roles = proposal.roles;
+    add("--prediction", roles.prediction);
+    add("--observation", roles.observation);
+    add("--error", roles.error);
+    if (proposal.learn_mean) add("--mean", "network");
+    add("--time", roles.time);
+    add("--group", roles.group);
+    add("--weight", roles.weight);
+    add("--inputs", fmt::format("{}", fmt::join(proposal.inputs, ",")));
+    if (proposal.missing == Missing::drop) add("--missing", "drop");
+    add("-o", "model.json");
+    return text + fmt::format("\nIf that is right, run:\n\n  {}\n", printable(command, std::string::npos));
 }
 
 void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
-    core::require(options.report.empty() || options.report != options.output,
-                  "-o and --report name the same file, {}: give them one each", data::display_name(options.output));
+    require(options.report.empty() || options.report != options.output,
+            fmt::format("-o and --report name the same file, {}: give them one each", display_name(options.output)));
     ReportFiles report(options.report, options.figures, options.rows.files);
-    core::require(!(options.json && options.output == "-"),
-                  "-o - and --json both write to standard output: give the model a file");
-    if (options.inputs.empty() && options.fit.form != "constant") options.inputs = default_inputs(options.rows);
-    data::AtomicFile file(options.output);  // before the work: a bad place is known at once
-    RowPlan plan;
-    for (const std::string& input : options.inputs) {
-        core::require(std::count(options.inputs.begin(), options.inputs.end(), input) == 1, "--inputs names '{}' twice",
-                      input);
-        core::require(input != options.rows.observation && input != options.rows.error,
-                      "--inputs names '{}', which is what the errors are made of: it is not known when predicting",
-                      input);
-        plan.read.push_back({input});
-        plan.kept.push_back(input);
-    }
-    if (!options.rows.prediction.empty()) plan.kept.push_back(options.rows.prediction);
-    if (options.fit.mean != "none") plan.kept.push_back(options.rows.observation);
-    plan.work_bytes = fit_bytes_per_row(options.inputs.size(), options.fit);
-    // The report has a copy of what it draws.
-    if (report.wanted()) plan.work_bytes += (options.inputs.size() + 5) * sizeof(double);
-    plan.seed = options.fit.seed;
-    const RoleTable rows(options.rows, plan);
+    require(!(options.json && options.output == "-"),
+            "-o - and --json both write to standard output: give the model a file");
+    expand_columns(options.rows, options.inputs);
+    if (options.inputs.empty() && needs_inputs(options.fit))
+        options.inputs = default_fit_inputs(default_inputs(options.rows, takes_categories(options.fit)),
+                                            options.rows.roles, options.fit);
+    AtomicFile file(options.output);  // before the work: a bad place is known at once
+    const std::vector<Input> inputs = named_inputs(options.rows, options.inputs);
+    for (std::size_t k = 0; k < inputs.size(); ++k) options.inputs[k] = inputs[k].name();
+    const std::size_t columns = max_columns(inputs, options.rows.missing == Missing::impute);
+    std::size_t bytes_per_row = fit_bytes_per_row(columns, options.fit);
+    if (!options.rows.roles.observation_error.empty()) bytes_per_row += 4 * sizeof(double);
+    if (report.wanted()) bytes_per_row += fit_report_bytes_per_row(inputs.size());
+    const std::size_t memory = options.rows.memory_limit();
+    ReadRows rows =
+        read_archive(options.rows, inputs, bytes_per_row, options.fit.seed, fit_bytes(columns, options.fit));
+    if (!options.rows.roles.observation_error.empty())
+        rows.remarks.emplace_back(fmt::format(
+            "sigma and all figures are without the observation error '{}': forecasts are of the quantity, not of its "
+            "measurement",
+            printable(options.rows.roles.observation_error)));
+    if (takes_categories(options.fit))
+        for (const std::string& offer : offered_inputs(options.rows, inputs)) rows.remarks.emplace_back(offer);
 
-    Archive archive;
-    archive.input_names = options.inputs;
-    for (const std::string& input : options.inputs) archive.inputs.push_back(rows.numbers(input));
-    archive.errors = rows.errors();
-    archive.prediction = rows.prediction();
-    archive.observation = rows.observation();
-    archive.weights = rows.weights();
-    archive.groups = rows.groups();
-    archive.times = rows.times();
-    archive.sampled_from = rows.sampled_from();
-    archive.prediction_name = options.rows.prediction;
-    archive.observation_name = options.rows.observation;
-    archive.error_name = options.rows.error;
-    archive.weight_name = options.rows.weight;
-    archive.group_name = options.rows.group;
-    archive.time_name = options.rows.time;
-
-    const FitResult result = [&] {
+    const std::size_t rows_bytes =
+        rows.archive.errors.size() * (bytes_per_row + options.inputs.size() * sizeof(double));
+    std::optional<FitResult> fitted;
+    with_threads(threads_within(memory - std::min(memory, rows_bytes), options), [&] {
         Progress progress(options.quiet);
-        return fit(archive, options.fit, std::ref(progress));
-    }();
+        fitted = fit(rows.archive, options.fit, std::ref(progress));
+    });
+    const FitResult& result = *fitted;
     file.write(result.model.text());
     file.commit();
-    const std::string reported = report.wanted() ? report.write(fit_report_data(options, rows, archive, result)) : "";
+    std::string reported;
+    if (report.wanted()) {
+        const ReportText text = report_text(options.rows, rows, fmt::format("Fit report: {}", options.output));
+        reported = report.write(fit_report_data(text, rows.archive, result));
+    }
 
     if (options.json) {
         nlohmann::ordered_json json = to_json(result.verification);
-        json["dropped"] = rows.dropped();
-        if (rows.sampled_from() > 0) json["sampled_from"] = rows.sampled_from();
+        json["dropped"] = rows.dropped;
+        if (rows.archive.sampled_from > 0) json["sampled_from"] = rows.archive.sampled_from;
+        if (!rows.remarks.empty()) json["notes"] = rows.remarks;
         json["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
         json["model"] = options.output;
         json["inputs"] = options.inputs;
@@ -168,11 +190,11 @@ void run(Options& options) {
     if (options.output == "-") return;
     std::size_t kept = 0;
     for (const StartOutcome& start : result.starts) kept += start.kept ? 1 : 0;
-    std::string text =
-        fmt::format("{}\n{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title(), options.fit.form,
-                    options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")),
-                    options.fit.recipe, kept, result.starts.size());
-    text += lab_report(std::span(&result.verification, 1), terminal_width(), &result.verdict);
+    std::string text = fmt::format(
+        "{}\n{}{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title, remark_lines(rows), options.fit.form,
+        options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")), options.fit.recipe,
+        kept, result.starts.size());
+    text += lab_report(result.verification, result.verdict, terminal_width());
     text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,
                         options.output);
     print(text + reported);
@@ -180,59 +202,27 @@ void run(Options& options) {
 
 }  // namespace
 
-void add_fit(CLI::App& app) {
+void add_fit(CLI::App& app, char** argv) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("fit", "Learn sigma(x) from an archive; verify it; write a model file");
     add_row_options(*command, options->rows, "Archives (CSV or NetCDF), pooled into one table; - is standard input",
                     TimeUse::folds);
-    add_list(*command, "--inputs", options->inputs,
-             "Columns that sigma may depend on; left out: every numeric column that has no other role, or the "
-             "prediction itself when there is none")
-        ->type_name("COLUMN,...");
-    const auto words = [](std::initializer_list<const char*> list) {
-        std::map<std::string, std::string> choices;
-        for (const char* word : list) choices[word] = word;
-        return choices;
-    };
-    add_choice(*command, "--form", options->fit.form, words({"network", "polynomial", "clusters", "constant"}),
-               "Shape of sigma(x); a polynomial takes one input, clusters have one sigma each");
-    add_choice(*command, "--recipe", options->fit.recipe, words({"default", "paper"}),
-               "default: folds, every row is used and every row is held out once; paper: one random split");
-    add_choice(*command, "--score", options->fit.score, words({"ar", "crps", "nlpd"}),
-               "Cost to minimise: accuracy and reliability together, or one score alone");
-    command->add_option("--balance", options->fit.balance, "ar: weight of accuracy against reliability, 0 to 1")
-        ->type_name("NUMBER")
-        ->capture_default_str();
-    add_choice(
-        *command, "--mean", options->fit.mean, words({"none", "gp", "network"}),
-        "Learn the mean too, from --observation alone: a Gaussian process (up to 5,000 rows) or networks; a row's "
-        "error comes from means that never saw it");
-    add_choice(*command, "--bias", options->fit.bias, words({"none", "constant", "linear"}),
-               "Correct the prediction by a constant, or linearly in the inputs and the prediction");
-    add_choice(*command, "--recalibrate", options->fit.recalibrate, words({"none", "isotonic"}),
-               "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed");
-    command->add_option("--folds", options->fit.folds, "Number of folds (default recipe)")
-        ->check(is_count())
-        ->type_name("COUNT")
-        ->capture_default_str();
-    command->add_option("--starts", options->fit.starts, "Random starts a fold; 0: 3, or 5 for the paper's recipe")
-        ->check(is_count())
-        ->type_name("COUNT");
-    add_list(*command, "--split", options->split,
-             "Shares of rows for training and validation (paper recipe); the rest is the test set")
-        ->type_name("SHARE,SHARE")
-        ->default_str("0.33,0.33");
-    command->add_flag_callback(
-        "--no-stages", [options] { options->fit.stages = false; },
-        "Train on all rows throughout; else networks on 100,000 rows and more begin on growing samples");
-    command->add_option("--seed", options->fit.seed, "Same seed, same model")
-        ->check(is_count())
-        ->type_name("NUMBER")
-        ->capture_default_str();
+    add_columns(
+        *command, "--inputs", options->inputs,
+        "Columns that sigma may depend on, by name, as patterns (P*) or computed (sqrt(x)), and what each is where it "
+        "is not a number: station:category, wdir:cyclic(360), time:season, time:hour (docs/inputs.md); default: the "
+        "prediction and every numeric column that holds no times and has no role other than --by, of NetCDF also names "
+        "of stations and the like; for a constant without --bias linear or --mean: none")
+        ->type_name("COLUMN[:KIND],...");
+    add_fit_options(*command, options->fit);
+    command->add_flag("--portable", options->portable,
+                      "Same bytes on every x86-64 machine: use only the instructions that all of them have; takes two "
+                      "to three times as long");
     add_threads(*command, options->threads);
-    command->add_option("-o,--output", options->output, "Model file to write; - is standard output")
-        ->type_name("FILE")
-        ->required();
+    const CLI::Option* output =
+        command
+            ->add_option("-o,--output", options->output, "Model file to write; - is standard output; needed for a fit")
+            ->type_name("FILE");
     command->add_option("--report", options->report, "Also draw the out-of-fold verification: one HTML page")
         ->type_name("FILE");
     command->add_option("--figures", options->figures, "Also write the charts of that page as SVG and PNG")
@@ -245,25 +235,34 @@ void add_fit(CLI::App& app) {
         "model that never saw it (or, in the paper's recipe, on the test set). The model file is the same,\n"
         "byte for byte, for any number of threads.\n"
         "\n"
-        "Rows that belong together (one storm, one start of a simulation) must not be split between folds:\n"
-        "name what they share with --group. If the future has to be forecast from the past, name the time\n"
-        "with --time. Where the verdict says 'biased', try --bias.\n"
+        "Rows that err together (one storm, one start of a simulation) must not be split between folds: name\n"
+        "what they share with --group. If the future has to be forecast from the past, name the time with\n"
+        "--time: blocks of time then decide, and only what --fold-group names is kept whole too. docs/groups.md\n"
+        "explains these. Where errors are biased, skewed or heavy-tailed, --family auto --bias auto learns\n"
+        "location, skew and tails too, if held-out rows bear it out (docs/distributions.md).\n"
+        "\n"
+        "With files and nothing else it fits nothing: it looks at the columns and proposes a whole command.\n"
         "\n"
         "Examples:\n"
         "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y -o model.json\n"
-        "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json");
-    command->callback([options] {
-        require_error_columns(options->rows);
-        if (options->fit.mean == "none" && options->rows.error.empty() && options->rows.prediction.empty())
-            throw CLI::RequiredError("--prediction (or --mean gp|network, which learns one)");
-        if (options->fit.mean != "none" && (!options->rows.error.empty() || !options->rows.prediction.empty()))
-            throw CLI::ValidationError("--mean", "is for archives without predictions: give --observation alone");
-        if (!options->split.empty()) {
-            if (options->split.size() != 2)
-                throw CLI::ValidationError("--split", "takes two shares, such as 0.56,0.14");
-            options->fit.training_share = options->split[0];
-            options->fit.validation_share = options->split[1];
+        "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json\n"
+        "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y --time date \\\n"
+        "      --fold-group storm --by station --by season -o model.json --report fit.html");
+    command->callback([command, options, output, argv] {
+        if (options->portable) start_portable(argv);
+        // Nothing but files, and how they are read.
+        const std::vector<CLI::Option*> given = command->parse_order();
+        const auto says_how_to_read = [](const CLI::Option* option) {
+            return !option->nonpositional() || option->check_lname("no-header") || option->check_lname("isolate");
+        };
+        if (options->rows.files.front() != "-" && std::all_of(given.begin(), given.end(), says_how_to_read)) {
+            say(proposal_text(options->rows));
+            constexpr int kBadUsage = 2;
+            throw CLI::RuntimeError(kBadUsage);
         }
+        if (output->empty()) throw CLI::RequiredError("--output");
+        require_no_column_among_files(options->rows, options->inputs);
+        as_usage([&] { require_roles(options->rows.roles, options->fit); });
         with_threads(options->threads, [&] { run(*options); });
     });
 }

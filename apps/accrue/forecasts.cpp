@@ -1,8 +1,45 @@
 #include "forecasts.hpp"
 
-#include "core/error.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "accrue/expression.hpp"
 
 namespace accrue::app {
+
+namespace {
+
+// "q05=0.05,q50=0.5"
+FileForecast quantile_forecast(const std::string& text) {
+    FileForecast forecast;
+    for (const std::string& part : split_columns(text)) {
+        const std::size_t equals = part.rfind('=');
+        double level = 0;
+        const char* end = part.data() + part.size();
+        const auto read = std::from_chars(part.data() + std::min(equals, part.size() - 1) + 1, end, level);
+        if (equals == std::string::npos || equals == 0 || read.ec != std::errc{} || read.ptr != end)
+            throw CLI::ValidationError("--quantile-columns",
+                                       fmt::format("'{}' is not a column with its level; write q05=0.05", part));
+        forecast.quantiles.push_back(part.substr(0, equals));
+        forecast.quantile_levels.push_back(level);
+    }
+    if (forecast.quantiles.empty()) throw CLI::ValidationError("--quantile-columns", "names no column");
+    forecast.name = forecast.quantiles.front();
+    if (forecast.quantiles.size() > 1) forecast.name += " to " + forecast.quantiles.back();
+    return forecast;
+}
+
+FileForecast member_forecast(const std::string& text) {
+    FileForecast forecast;
+    forecast.name = text;
+    forecast.members = split_columns(text);
+    if (forecast.members.empty()) throw CLI::ValidationError("--members", "names no column");
+    return forecast;
+}
+
+}  // namespace
 
 void add_forecast_options(CLI::App& command, ForecastOptions& options) {
     add_repeatable(command, "--sigma", options.sigmas,
@@ -12,115 +49,56 @@ void add_forecast_options(CLI::App& command, ForecastOptions& options) {
         command, "--model", options.models,
         "Model file whose forecast of these rows is scored, in place of a column or beside it; may be repeated")
         ->type_name("FILE");
-    add_list(command, "--levels", options.levels, "Central intervals to check")
+    add_list(command, "--levels", options.evaluate.levels, "Central intervals to check")
         ->type_name("P,P,...")
         ->default_str("0.5,0.9,0.95");
 }
 
+void add_score_options(CLI::App& command, ForecastOptions& options) {
+    add_repeatable(command, "--members", options.members,
+                   "Columns of the members of an ensemble, or a pattern such as 'P*'; repeat it for another ensemble")
+        ->type_name("COLUMN,...");
+    add_repeatable(command, "--quantile-columns", options.quantiles,
+                   "Columns of quantiles with their levels, such as q05=0.05,q50=0.5,q95=0.95; repeat it for another "
+                   "quantile forecast")
+        ->type_name("COLUMN=P,...");
+    add_list(command, "--baselines", options.evaluate.baselines,
+             "Forecasts to compare with, fitted on these rows: constant (sigma), climatology (all observations), "
+             "isotonic (distributional regression on the prediction)")
+        ->type_name("NAME,...");
+    add_list(command, "--exceed", options.evaluate.exceed,
+             "Thresholds, for example 0,10: Brier score and reliability of the probability of more than each, and the "
+             "CRPS above it")
+        ->type_name("Y,Y,...");
+    add_list(command, "--quantile-scores", options.evaluate.quantile_scores,
+             "Levels of quantiles whose scores are wanted, for example 0.05,0.5,0.95")
+        ->type_name("P,P,...");
+    command.add_flag(
+        "--conditional", options.evaluate.conditional,
+        "Also whether a model or a sigma is calibrated everywhere: along the inputs of the model, --inputs, "
+        "the prediction, in each value of --by and each group");
+    command.add_flag("--decompose", options.evaluate.decompose,
+                     "Also what the CRPS is made of: miscalibration, discrimination, uncertainty; takes seconds for "
+                     "100,000 rows");
+}
+
 void require_forecasts(const CLI::App& command, ForecastOptions& options) {
-    if (options.sigmas.empty() && options.models.empty()) throw CLI::RequiredError("--sigma or --model");
-    for (const double level : options.levels)
-        core::require(level > 0 && level < 1, "--levels: {} is not between 0 and 1", level);
-    for (const CLI::Option* given : command.parse_order())
-        if (given->get_name() == "--sigma" || given->get_name() == "--model")
-            options.is_model.push_back(given->get_name() == "--model");
-}
-
-ScoredForecasts::ScoredForecasts(const RowOptions& row_options, const ForecastOptions& options, Purpose purpose,
-                                 const std::vector<std::string>& drawn) {
-    const bool only_observations = row_options.error.empty() && row_options.prediction.empty();
-    core::require(!only_observations || options.sigmas.empty(), "--sigma lies around a prediction: give --prediction");
-    RowPlan plan;
-    for (const std::string& name : drawn) {
-        plan.read.push_back({name});
-        plan.kept.push_back(name);
+    if (options.sigmas.empty() && options.models.empty() && options.members.empty() && options.quantiles.empty())
+        throw CLI::RequiredError(command.get_option_no_throw("--members") == nullptr
+                                     ? "--sigma or --model"
+                                     : "--sigma, --model, --members or --quantile-columns");
+    for (const double level : options.evaluate.levels)
+        require(level > 0 && level < 1, fmt::format("--levels: {} is not between 0 and 1", level));
+    auto sigma = options.sigmas.begin();
+    auto model = options.models.begin();
+    auto members = options.members.begin();
+    auto quantiles = options.quantiles.begin();
+    for (const CLI::Option* given : command.parse_order()) {
+        if (given->get_name() == "--sigma") options.all.push_back({*sigma++, false});
+        if (given->get_name() == "--model") options.all.push_back({*model++, true});
+        if (given->get_name() == "--members") options.all.push_back(member_forecast(*members++));
+        if (given->get_name() == "--quantile-columns") options.all.push_back(quantile_forecast(*quantiles++));
     }
-    if (purpose == Purpose::draw && !row_options.prediction.empty()) plan.kept.push_back(row_options.prediction);
-    for (const std::string& sigma : options.sigmas) {
-        plan.read.push_back({sigma, Kind::number, Rule::positive});
-        plan.kept.push_back(sigma);
-    }
-    std::vector<Columns> of_models;
-    bool shaped = false;
-    for (const std::string& path : options.models) {
-        const Model& model = models_.emplace_back(Model::load(path));
-        of_models.push_back(plan_model(model, path, row_options, purpose, plan));
-        shaped = shaped || model.shape() != nullptr;
-    }
-    plan.compute = [&](const RoleSlab& slab, std::span<std::vector<double>> columns) {
-        for (std::size_t m = 0; m < models_.size(); ++m) compute(models_[m], of_models[m], row_options, slab, columns);
-    };
-    plan.work_bytes = verify_bytes_per_row(!row_options.weight.empty(), !row_options.group.empty(), shaped);
-    rows_.emplace(row_options, plan);
-
-    VerifyOptions verify_options;
-    verify_options.levels = options.levels;
-    std::size_t models = 0;
-    std::size_t columns = 0;
-    for (const bool is_model : options.is_model) {
-        ScoredForecast& scored = forecasts_.emplace_back();
-        scored.errors = rows_->errors();
-        scored.means = rows_->prediction();
-        std::string name;
-        if (is_model) {
-            const Columns& own = of_models[models];
-            scored.model = &models_[models];
-            scored.sigmas = rows_->computed(own.sigmas);
-            if (own.errors) scored.errors = rows_->computed(*own.errors);
-            if (own.means) scored.means = rows_->computed(*own.means);
-            name = options.models[models++];
-        } else {
-            name = options.sigmas[columns++];
-            scored.sigmas = rows_->numbers(name);
-        }
-        const auto shape = is_model ? scored.model->shape() : nullptr;
-        scored.verification =
-            shape ? verify(scored.errors, scored.sigmas, {std::span(shape.get(), 1)}, rows_->weights(), rows_->groups(),
-                           verify_options)
-                  : verify(scored.errors, scored.sigmas, rows_->weights(), rows_->groups(), verify_options);
-        scored.verification.name = name;
-    }
-}
-
-ScoredForecasts::Columns ScoredForecasts::plan_model(const Model& model, const std::string& path,
-                                                     const RowOptions& roles, Purpose purpose, RowPlan& plan) const {
-    const bool only_observations = roles.error.empty() && roles.prediction.empty();
-    core::require(!model.corrects_bias() || roles.error.empty(),
-                  "{} corrects the prediction: give --prediction and --observation in place of --error", path);
-    core::require(!model.has_mean() || only_observations, "{} has a mean of its own: give --observation alone", path);
-    core::require(model.has_mean() || !only_observations, "{} has no mean of its own: give --prediction", path);
-    for (const std::string& input : model.inputs()) {
-        plan.read.push_back({input});
-        if (purpose == Purpose::draw) plan.kept.push_back(input);
-    }
-    Columns places{plan.computed++, {}, {}};
-    if (model.corrects_bias() || model.has_mean()) {
-        places.errors = plan.computed++;
-        if (purpose == Purpose::draw) places.means = plan.computed++;
-    }
-    return places;
-}
-
-// The errors of a model are those that its bias correction leaves.
-void ScoredForecasts::compute(const Model& model, const Columns& places, const RowOptions& roles, const RoleSlab& slab,
-                              std::span<std::vector<double>> columns) {
-    std::vector<std::span<const double>> inputs;
-    for (const std::string& input : model.inputs()) inputs.push_back(slab.table.numbers(input));
-    Forecast forecast = forecast_rows(model, inputs, slab.prediction, slab.table.rows());
-    columns[places.sigmas] = std::move(forecast.sigma);
-    if (places.errors) {
-        const auto y = slab.table.numbers(roles.observation);
-        std::vector<double>& errors = columns[*places.errors];
-        errors.assign(y.begin(), y.end());
-        for (std::size_t i = 0; i < y.size(); ++i) errors[i] -= forecast.mean[i];
-    }
-    if (places.means) columns[*places.means] = std::move(forecast.mean);
-}
-
-std::vector<Verification> ScoredForecasts::verifications() const {
-    std::vector<Verification> all;
-    for (const ScoredForecast& forecast : forecasts_) all.push_back(forecast.verification);
-    return all;
 }
 
 }  // namespace accrue::app

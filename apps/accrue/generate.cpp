@@ -1,11 +1,12 @@
 #include "accrue/generate.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 
+#include "accrue/files.hpp"
 #include "commands.hpp"
-#include "data/files.hpp"
 
 namespace accrue::app {
 
@@ -15,12 +16,13 @@ struct Options {
     std::string name;
     std::size_t rows = 20'000;
     std::uint64_t seed = 1;
+    std::optional<double> change_at;
     std::string output;
 };
 
 void run(const Options& options) {
-    data::AtomicFile file(options.output);  // before the work: a bad place is known at once
-    const GeneratedData data = generate(options.name, options.rows, options.seed);
+    AtomicFile file(options.output);  // before the work: a bad place is known at once
+    const GeneratedData data = generate(options.name, options.rows, options.seed, options.change_at);
     fmt::memory_buffer text;
     text.append(fmt::format("{}\n", fmt::join(data.names, ",")));
     for (std::size_t row = 0; row < options.rows; ++row) {
@@ -44,7 +46,7 @@ void add_generate(CLI::App& app) {
         ->add_option("NAME", options->name,
                      "G, Y, W (one input x) or 5D (x1..x5): the paper's toy data, with the true mean f and the true "
                      "sigma; lorenz: forecasts of a chaotic system whose error nobody knows in closed form")
-        ->type_name("")
+        ->type_name(fmt::format("{{{}}}", fmt::join(generator_names(), ",")))
         ->required();
     command->add_option("--rows", options->rows, "Number of rows")
         ->type_name("COUNT")
@@ -54,6 +56,10 @@ void add_generate(CLI::App& app) {
         ->type_name("NUMBER")
         ->check(is_count())
         ->capture_default_str();
+    command
+        ->add_option("--change-at", options->change_at,
+                     "lorenz: the model that forecasts is replaced by a worse one at this share of the rows, 0 to 1")
+        ->type_name("SHARE");
     command->add_option("-o,--output", options->output, "CSV file to write; - is standard output")
         ->type_name("FILE")
         ->required();

@@ -11,15 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "accrue/messages.hpp"
 #include "commands.hpp"
-#include "data/messages.hpp"
 
 namespace accrue::app {
 
 namespace {
 
-constexpr std::size_t kMostGroups = 12;
-constexpr int kLeastWidth = 40;
+constexpr std::size_t kMaxValues = 12;
+constexpr int kMinWidth = 40;
 constexpr int kWidestProse = 100;
 constexpr int kDiagramWidth = 74;
 constexpr const char* kMarks = "ox+*#%&@";
@@ -61,7 +61,7 @@ std::size_t length(std::string_view text) {
 // A name in at most `longest` characters: what is too much is left out of its middle, since names that are
 // compared often differ only at one end.
 std::string shortened(const std::string& name, std::size_t longest) {
-    const std::string shown = data::printable(name, std::string::npos);
+    std::string shown = printable(name, std::string::npos);
     const std::size_t all = length(shown);
     if (all <= longest) return shown;
     const std::size_t front = (longest - 2) / 2;
@@ -93,7 +93,8 @@ struct Line {
     std::function<std::string(const Verification&)> figure;
 };
 
-std::vector<Line> lines(const Verification& first) {
+std::vector<Line> lines(std::span<const Verification> forecasts) {
+    const Verification& first = forecasts[0];
     std::vector<Line> all = {
         {"CRPS (accuracy; lower is better)", [](const auto& v) { return number(v.crps); }},
         {"  skill over a constant sigma", [](const auto& v) { return signed_percent(v.crps_skill); }},
@@ -105,17 +106,21 @@ std::vector<Line> lines(const Verification& first) {
         {"  floor: if calibrated", [](const auto& v) { return number(v.rs_floor); }},
         {"Accuracy-reliability cost", [](const auto& v) { return number(v.ar); }},
         {"NLPD", [](const auto& v) { return number(v.nlpd); }},
-        {"Mean of z = e/sigma (0: no bias)", [](const auto& v) { return bias(v.mean_z); }},
+        {"Mean of z (0: no bias)", [](const auto& v) { return bias(v.mean_z); }},
         {"Sd of z (1: right spread)", [](const auto& v) { return in_sigmas(v.sd_z); }},
         {"Root mean square sigma", [](const auto& v) { return number(v.sharpness); }},
         {"Root mean square error", [](const auto& v) { return number(v.rmse); }},
     };
     for (std::size_t i = 0; i < first.coverage.size(); ++i)
         all.push_back(
-            {fmt::format("{} interval holds (mean width)", fmt::format("{:g}%", 100 * first.coverage[i].level)),
-             [i](const auto& v) {
+            {fmt::format("{} interval coverage (mean width)", fmt::format("{:g}%", 100 * first.coverage[i].level)),
+             [i](const auto& v) -> std::string {
+                 if (std::isnan(v.coverage[i].observed)) return std::string(kNone);
                  return fmt::format("{} ({})", percent(v.coverage[i].observed), number(v.coverage[i].mean_width));
              }});
+    // Of forecasts that come from a model.
+    if (std::any_of(forecasts.begin(), forecasts.end(), [](const auto& v) { return !std::isnan(v.off_support); }))
+        all.push_back({"Rows off the model's support", [](const auto& v) { return percent(v.off_support); }});
     return all;
 }
 
@@ -124,7 +129,7 @@ std::string table(std::span<const Verification> forecasts, std::size_t width) {
     constexpr std::size_t kLabel = 34;
     constexpr std::size_t kLongestName = 20;  // two forecasts fit side by side in 80 columns
     constexpr std::size_t kGap = 2;
-    const std::vector<Line> all = lines(forecasts[0]);
+    const std::vector<Line> all = lines(forecasts);
     std::string text;
     for (std::size_t next = 0; next < forecasts.size();) {
         std::vector<std::string> rows(all.size() + 1, std::string(kLabel, ' '));
@@ -187,34 +192,137 @@ std::string diagram(std::span<const Verification> forecasts) {
     return text;
 }
 
-std::string group_table(const Verification& forecast) {
-    std::vector<std::size_t> order(forecast.groups.size());
+std::string value_table(const Verification& forecast, const Verification::Breakdown& by) {
+    std::vector<std::size_t> order(by.values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     // The worst first: the largest multiple of its own floor.
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         const auto excess = [&](std::size_t i) {
-            return forecast.groups[i].calibration_error / forecast.groups[i].calibration_floor;
+            return by.values[i].calibration_error / by.values[i].calibration_floor;
         };
         return excess(a) > excess(b);
     });
     constexpr std::size_t kLongestLabel = 20;  // a line fits in 80 columns
-    const std::size_t shown = std::min(order.size(), kMostGroups);
-    std::size_t widest = std::string_view("group").size();
+    const std::size_t shown = std::min(order.size(), kMaxValues);
+    const std::string column = shortened(by.column, kLongestLabel);
+    std::size_t widest = length(column);
     for (std::size_t i = 0; i < shown; ++i)
-        widest = std::max(widest, length(shortened(forecast.groups[order[i]].name, kLongestLabel)));
-    std::string text =
-        fmt::format("Groups of {}, the worst calibrated first:\n  {} {:>9} {:>10} {:>8} {:>8} {:>8} {:>8}\n",
-                    data::printable(forecast.name, std::string::npos), left("group", widest), "rows", "CRPS", "cal.err",
-                    "floor", "mean z", "sd z");
+        widest = std::max(widest, length(shortened(by.values[order[i]].name, kLongestLabel)));
+    std::string text = fmt::format("{} by {}, the worst calibrated first:\n  {} {:>9} {:>10} {:>8} {:>8} {:>8} {:>8}\n",
+                                   printable(forecast.name, std::string::npos), printable(by.column, std::string::npos),
+                                   left(column, widest), "rows", "CRPS", "cal.err", "floor", "mean z", "sd z");
     for (std::size_t i = 0; i < shown; ++i) {
-        const Verification& g = forecast.groups[order[i]];
+        const Verification& g = by.values[order[i]];
         text +=
             fmt::format("  {} {:>9} {:>10} {:>8} {:>8} {:>8} {:>8}\n", left(shortened(g.name, kLongestLabel), widest),
                         g.rows, number(g.crps), percent(g.calibration_error), percent(g.calibration_floor),
                         bias(g.mean_z), in_sigmas(g.sd_z));
     }
-    if (order.size() > kMostGroups)
-        text += fmt::format("  and {} more; --json lists them all\n", order.size() - kMostGroups);
+    if (order.size() > kMaxValues)
+        text += fmt::format("  and {} more; --json lists them all\n", order.size() - kMaxValues);
+    return text;
+}
+
+// "1.234 = 0.1 miscalibration - 0.9 discrimination + 2.0 uncertainty"
+std::string parts_text(const ScoreParts& parts) {
+    return fmt::format("{} = {} miscalibration - {} discrimination + {} uncertainty", number(parts.score),
+                       number(parts.miscalibration), number(parts.discrimination), number(parts.uncertainty));
+}
+
+std::string ensemble_text(const EnsembleFigures& e) {
+    std::string shares;
+    for (const double share : e.rank_share) shares += fmt::format(" {:.1f}", 100 * share);
+    return fmt::format(
+        "{}; fair CRPS {}. Ranks of the observations, in % of the rows (calibrated: {:.1f} each, 90% of them within "
+        "{:.1f} "
+        "to {:.1f}):{}",
+        counted(e.members, "member"), number(e.fair_crps), 100 / static_cast<double>(e.rank_share.size()), 100 * e.low,
+        100 * e.high, shares);
+}
+
+std::string quantile_table(const std::vector<QuantileFigures>& quantiles) {
+    std::string text =
+        fmt::format("  {:>8} {:>14} {:>13} {:>19}\n", "level", "quantile score", "y below", "if calibrated");
+    for (const QuantileFigures& q : quantiles) {
+        const bool tied = q.at_or_below > q.below;
+        const std::string below =
+            tied ? fmt::format("{:.1f}-{:.1f}%", 100 * q.below, 100 * q.at_or_below) : percent(q.below);
+        text += fmt::format("  {:>8g} {:>14} {:>13} {:>19}{}\n", q.level, number(q.score), below,
+                            fmt::format("{:.1f}% to {:.1f}%", 100 * q.low, 100 * q.high), q.is_off() ? "  off" : "");
+    }
+    return text;
+}
+
+std::string exceedance_text(const ExceedanceFigures& e) {
+    std::size_t outside = 0;
+    for (std::size_t k = 0; k < e.happened.size(); ++k)
+        if (e.happened[k] < e.band.low[k] || e.happened[k] > e.band.high[k]) ++outside;
+    return fmt::format(
+        "above {:g}: observed {}, forecast {}; CRPS above it {}; Brier score {}; reliability: {} of {} outside their "
+        "90% "
+        "bands",
+        e.threshold, percent(e.observed), percent(e.forecast), number(e.weighted_crps), parts_text(e.brier), outside,
+        counted(e.happened.size(), "point"));
+}
+
+// What is known of a forecast beside the table.
+// Of every column the place that is furthest from all rows.
+std::string conditional_table(const ConditionalCalibration& conditional) {
+    std::string text = fmt::format("{:<32}{:>10}{:>9}{:>8}{:>8}{:>10}\n", "Furthest off, of each column", "rows",
+                                   "mean z", "sd z", "90%", "t");
+    for (const ConditionalColumn& column : conditional.columns) {
+        const auto off = [](const ConditionalPlace& place) {
+            const double bias = std::isnan(place.bias_t) ? 0 : place.bias_t;
+            const double spread = std::isnan(place.spread_t) ? 0 : place.spread_t;
+            return std::fabs(bias) > std::fabs(spread) ? bias : spread;
+        };
+        const auto worst =
+            std::max_element(column.places.begin(), column.places.end(),
+                             [&](const auto& a, const auto& b) { return std::fabs(off(a)) < std::fabs(off(b)); });
+        text += fmt::format("{:<32}{:>10}{:>9.2f}{:>8.2f}{:>8}{:>10.1f}\n",
+                            printable(fmt::format("  {} {}", column.name, worst->label), 31), worst->rows,
+                            worst->mean_z, worst->sd_z, percent(worst->coverage), off(*worst));
+    }
+    return text + fmt::format("  (a |t| above {:.1f} is no chance)\n", conditional.critical);
+}
+
+std::string details_text(const ReportForecast& forecast, std::size_t prose) {
+    const ForecastDetails& details = forecast.details;
+    const std::string name = printable(forecast.verification.name, std::string::npos);
+    std::string text;
+    const auto add = [&](const std::string& words) {
+        text += wrap(fmt::format("{}: {}", name, words), prose, 2) + '\n';
+    };
+    if (forecast.conditional) text += conditional_table(*forecast.conditional);
+    if (details.ensemble) add(ensemble_text(*details.ensemble));
+    if (details.crps_parts)
+        add(fmt::format("CRPS {}; floor of the miscalibration, if calibrated: {}", parts_text(*details.crps_parts),
+                        number(details.miscalibration_floor)));
+    for (const ExceedanceFigures& e : details.exceed) add(exceedance_text(e));
+    if (!details.quantiles.empty()) text += fmt::format("{}, quantiles:\n{}", name, quantile_table(details.quantiles));
+    for (const Coverage& c : details.quantile_intervals)
+        text += fmt::format("  {:g}% interval coverage {} (mean width {})\n", 100 * c.level, percent(c.observed),
+                            number(c.mean_width));
+    return text;
+}
+
+// Below the table of figures: the diagram of forecasts that have one, and figures of the values of columns.
+std::string pictures(std::span<const Verification> forecasts, int width) {
+    std::string text;
+    for (const Verification& v : forecasts)
+        for (const Verification::Breakdown& by : v.by) text += '\n' + value_table(v, by);
+    if (width >= kDiagramWidth && !forecasts.empty()) text += '\n' + diagram(forecasts);
+    return text;
+}
+
+std::size_t prose_width(int width) {
+    return static_cast<std::size_t>(std::clamp(width, kMinWidth, kWidestProse));
+}
+
+std::string verdict_text(const std::string& name, const Verdict& verdict, std::size_t prose) {
+    std::string text =
+        wrap(fmt::format("{}: {}", printable(name, std::string::npos), verdict.summary), prose, 2) + '\n';
+    for (const Message& remark : verdict.remarks) text += "  " + wrap(remark.text(), prose - 2, 2) + '\n';
     return text;
 }
 
@@ -227,26 +335,32 @@ int terminal_width() {
     return 80;
 }
 
-std::string lab_report(std::span<const Verification> forecasts, int width, const Verdict* words_of_first) {
-    const auto columns = static_cast<std::size_t>(std::max(width, kLeastWidth));
-    const std::size_t prose = std::min<std::size_t>(columns, kWidestProse);
-    std::string text = table(forecasts, columns);
-    text += '\n';
-    for (const Verification& v : forecasts) {
-        const Verdict words = words_of_first != nullptr && &v == &forecasts[0] ? *words_of_first : verdict(v);
-        const std::string name = data::printable(v.name, std::string::npos);
-        text += wrap(fmt::format("{}: {}", name, words.summary), prose, 2) + '\n';
-        for (const std::string& remark : words.remarks) text += "  " + wrap(remark, prose - 2, 2) + '\n';
+std::string lab_report(std::span<const ReportForecast> forecasts, int width, const std::string& comparison) {
+    const std::size_t prose = prose_width(width);
+    std::vector<Verification> figures;  // of those that have more than scores
+    std::string words, details;
+    for (const ReportForecast& forecast : forecasts) {
+        Verdict own = verdict(forecast);
+        if (forecast.is_verified())
+            figures.push_back(forecast.verification);
+        else
+            own.summary = fmt::format("CRPS{} {}. {}", forecast.details.approximate_crps ? " over its levels" : "",
+                                      number(forecast.verification.crps), own.summary);
+        words += verdict_text(forecast.verification.name, own, prose);
+        details += details_text(forecast, prose);
     }
-    if (forecasts.size() > 1) {
-        const auto best = std::min_element(forecasts.begin(), forecasts.end(),
-                                           [](const auto& a, const auto& b) { return a.crps < b.crps; });
-        text += fmt::format("Lowest CRPS: {}.\n", data::printable(best->name, std::string::npos));
-    }
-    for (const Verification& v : forecasts)
-        if (!v.groups.empty()) text += '\n' + group_table(v);
-    if (width >= kDiagramWidth) text += '\n' + diagram(forecasts);
-    return text;
+    std::string text;
+    if (!figures.empty()) text += table(figures, static_cast<std::size_t>(std::max(width, kMinWidth))) + '\n';
+    text += words;
+    if (!comparison.empty()) text += wrap(printable(comparison, std::string::npos), prose, 2) + '\n';
+    if (!details.empty()) text += '\n' + details;
+    return text + pictures(figures, width);
+}
+
+std::string lab_report(const Verification& verification, const Verdict& verdict, int width) {
+    const std::span figures(&verification, 1);
+    return table(figures, static_cast<std::size_t>(std::max(width, kMinWidth))) + '\n' +
+           verdict_text(verification.name, verdict, prose_width(width)) + pictures(figures, width);
 }
 
 }  // namespace accrue::app

@@ -33,17 +33,13 @@ std::string ReportFiles::write(const nlohmann::ordered_json& data) {
     return said;
 }
 
-ReportText report_text(const RowOptions& options, const RoleTable& rows, const std::string& title) {
+ReportText report_text(const RowSource& source, const ReadRows& rows, const std::string& title) {
     ReportText text;
     text.title = title;
-    text.subtitle = rows.title();
+    text.subtitle = rows.title;
     text.command = command_line();
-    text.files = options.files;
-    text.columns = {{"prediction", options.prediction}, {"observation", options.observation},
-                    {"error", options.error},           {"weight", options.weight},
-                    {"group", options.group},           {"time", options.time}};
-    text.dropped = rows.dropped();
-    text.sampled_from = rows.sampled_from();
+    text.files = source.files;
+    text.dropped = rows.dropped;
     return text;
 }
 

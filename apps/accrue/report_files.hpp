@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "accrue/files.hpp"
 #include "accrue/report.hpp"
-#include "data/files.hpp"
 #include "rows.hpp"
 
 namespace accrue::app {
@@ -21,11 +21,11 @@ public:
 
 private:
     std::string path_;
-    std::optional<data::AtomicFile> page_;
+    std::optional<AtomicFile> page_;
     std::string figures_folder_;
 };
 
-// The part of a report's text that follows from the roles of the columns.
-ReportText report_text(const RowOptions& options, const RoleTable& rows, const std::string& title);
+// The part of a report's text that follows from the rows.
+ReportText report_text(const RowSource& source, const ReadRows& rows, const std::string& title);
 
 }  // namespace accrue::app

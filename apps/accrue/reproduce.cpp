@@ -1,6 +1,6 @@
-#include "accrue/reproduce.hpp"
+#include "paper/reproduce.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,7 +79,9 @@ void run(Options& options) {
 void add_reproduce(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand("reproduce", "Compute the paper's figures and Table 1 again");
-    command->add_option("ITEM", options->what, "figure1 to figure7, table1, or all")->type_name("")->required();
+    command->add_option("ITEM", options->what, "figure1 to figure7, table1, or all")
+        ->type_name(fmt::format("{{{},all}}", fmt::join(reproducible_items(), ",")))
+        ->required();
     command->add_option("-o,--output", options->reproduce.folder, "Folder to write to")
         ->type_name("FOLDER")
         ->required();
@@ -88,7 +90,7 @@ void add_reproduce(CLI::App& app) {
                      "Independent runs of figures 4 to 6 and table1; 0: as many as the paper (100, and 50 or 10)")
         ->check(is_count())
         ->type_name("COUNT");
-    add_list(*command, "--sets", options->reproduce.sets, "Sets of table1: boston, concrete, ...; left out: all")
+    add_list(*command, "--sets", options->reproduce.sets, "Sets of table1: boston, concrete, ...; default: all")
         ->type_name("NAME,...");
     command->add_option("--data", options->reproduce.data, "Folder of the UCI data sets, for table1")
         ->type_name("FOLDER");
@@ -100,12 +102,12 @@ void add_reproduce(CLI::App& app) {
     add_threads(*command, options->threads);
     command->footer(
         "Writes numbers (CSV and JSON), pictures (SVG and PNG) and index.html, one page that shows each figure\n"
-        "and the table beside what the paper says. Every run is kept in the folder: a call that was\n"
-        "interrupted goes on where it stopped. docs/paper.md has the results and what we conclude.\n"
+        "and the table beside what the paper says. Every run is kept in the folder: the next call resumes\n"
+        "one that was interrupted. docs/paper.md has the results and what we conclude.\n"
         "\n"
         "Examples:\n"
         "  accrue reproduce figure2 -o paper\n"
-        "  accrue reproduce all --runs 3 --data uci -o paper");
+        "  accrue reproduce table1 --sets yacht --runs 3 --data uci -o paper");
     command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });
 }
 

@@ -3,66 +3,39 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "accrue/archive.hpp"
+#include "accrue/conditional.hpp"
 #include "accrue/model.hpp"
+#include "accrue/progress.hpp"
 #include "accrue/verify.hpp"
 
 namespace accrue {
 
-// Rows to learn from. Every span has a value for each row; those that may be left out are empty.
-struct Archive {
-    std::vector<std::string> input_names;
-    std::vector<std::span<const double>> inputs;
-    std::span<const double> errors;       // y - mu; empty where the mean is to be learned
-    std::span<const double> observation;  // y, to learn the mean from: FitOptions::mean
-    std::span<const double> prediction;   // mu, where it is known: needed for a linear bias correction in mu
-    std::span<const double> weights;      // optional
-    Grouping groups;                      // optional: folds never split a group
-    std::span<const double> times;        // optional: folds are contiguous blocks of time
-    std::size_t sampled_from = 0;         // rows, of which these are a random sample; 0: they are all
-    // Names for the model file and for messages.
-    std::string prediction_name, observation_name, error_name, weight_name, group_name, time_name;
-};
-
+// What each does and takes: options.hpp, docs/options.md.
 struct FitOptions {
-    std::string form = "network";      // network, polynomial (one input), clusters, constant
-    std::string recipe = "default";    // default: folds, all rows used; paper: one split, the best of some starts
-    std::string score = "ar";          // ar, crps, nlpd
-    std::string mean = "none";         // none: the archive has predictions; gp, network: learn them, cross-fitted
-    double balance = 0.5;              // ar: weight of accuracy against reliability, 0..1
-    std::string bias = "none";         // none, constant, linear
-    std::string recalibrate = "none";  // none, isotonic: maps probabilities to what out-of-fold rows showed
-    std::size_t folds = 5;             // default recipe
-    std::size_t starts = 0;            // 0: 3 a fold for the default recipe, 5 for the paper's
-    // paper recipe: the shares of rows for training and for validation; the rest is the test set.
+    std::string form = "network";
+    std::string family = "auto";
+    std::string recipe = "default";
+    std::string score = "ar";
+    double balance = 0.5;
+    std::string bias = "auto";
+    std::string mean = "none";
+    std::optional<double> lower, upper;  // bounds of the observation
+    std::string bound_kind = "auto";
+    std::string recalibrate = "none";
+    std::size_t folds = 5;
     double training_share = 0.33;
     double validation_share = 0.33;
-    // Iterations without a better validation cost; 0: 10, or 30 for the default recipe in folds of at least 500 rows,
-    // where starts cross a plateau before they find anything and cost is smooth enough to wait.
+    std::size_t starts = 0;
     int patience = 0;
-    int most_iterations = 400;
-    // From 100,000 rows on networks train on growing samples first, with more starts than are carried on, and on all
-    // rows in the end; false: on all rows throughout, which takes twice as long, and eight times with a million.
+    int max_iterations = 400;
     bool stages = true;
     std::uint64_t seed = 1;
-};
-
-struct FitProgress {
-    std::size_t task = 0;  // the (fold, start) that reports
-    std::size_t fold = 0, start = 0;
-    int iteration = 0;
-    double cost = 0;  // validation cost
-    std::size_t finished = 0, tasks = 0;
-};
-// Return false to stop the fit; it then throws Interrupted. Calls come one at a time, from any thread.
-using FitWatcher = std::function<bool(const FitProgress&)>;
-
-class Interrupted : public std::exception {
-public:
-    const char* what() const noexcept override { return "interrupted"; }
 };
 
 // What happened to one start.
@@ -77,20 +50,65 @@ struct StartOutcome {
     std::vector<double> training_curve, validation_curve;  // a value for every iteration
 };
 
-struct FitResult {
-    Model model;
-    // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration it is of two fifths of the
-    // rows, whose map comes from the other three.
-    Verification verification;
-    std::vector<StartOutcome> starts;
-    Verdict verdict;  // in words, of this fit
-    // Out-of-fold errors (after the cross-fitted bias correction) and sigmas in the order of the archive's rows; NaN
-    // for rows that are not in the verification.
-    std::vector<double> errors, sigmas;
+// One candidate of what was left to the fit: its score on rows that it was not fitted on, and how much lower that is,
+// with a 90% interval, than that of the candidate that was ahead until then. A lower score is better.
+struct CandidateOutcome {
+    std::string family, bias;
+    std::string description;
+    double crps = 0;
+    std::size_t compared_with = 0;  // of the candidates; the first is compared with none
+    double difference = 0, low = 0, high = 0;
+    bool taken = false;
 };
 
-// Bytes that fit() needs for every row beyond its archive, at most: measured (bench/fit_memory.py) and rounded up.
+struct FitResult {
+    Model model;
+    // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration every fold's rows are judged
+    // by a map of the other folds' rows, and calibration error, reliability score and their floors are the means of
+    // those within the folds: over all rows together the deviations of folds and maps cancel.
+    Verification verification;
+    ConditionalCalibration conditional = {};  // of the same rows
+    std::vector<StartOutcome> starts;
+    Verdict verdict;  // in words, of this fit
+    // Errors of the out-of-fold forecasts (after the cross-fitted bias correction and recalibration) and their sigmas
+    // in the order of the archive's rows; NaN for rows that are not in the verification.
+    std::vector<double> errors, sigmas;
+    // With recalibration: the family that each part of the rows was judged by, whose mean and standard deviation these
+    // errors and sigmas are about; and the part of every row of the archive. Else empty.
+    std::vector<SharedFamily> families = {};
+    std::vector<std::uint32_t> parts = {};
+    std::vector<CandidateOutcome> candidates = {};  // in the order of their simplicity; none where nothing was left
+    std::string choice = {};                        // why this one, in a sentence
+    // Of families that have some: parameters of the rows, row after row (Families).
+    std::vector<double> parameters = {};
+    std::span<const double> parameters_of(std::size_t row) const {
+        const std::size_t width = sigmas.empty() ? 0 : parameters.size() / sigmas.size();
+        return std::span(parameters).subspan(row * width, width);
+    }
+};
+
+// Whether these options have a use for inputs: for a constant that corrects nothing by them none are needed.
+bool needs_inputs(const FitOptions& options);
+
+// The inputs where none are named: the prediction, where it is known and is not the only one already, and `others`,
+// which default_inputs() gives. The paper's recipe, and forms of one input, take the others alone.
+std::vector<std::string> default_fit_inputs(std::vector<std::string> others, const Roles& roles,
+                                            const FitOptions& options);
+// Whether categories can be inputs of a fit where nobody named them: its form takes them, it learns no mean, and its
+// recipe is not the paper's.
+bool takes_categories(const FitOptions& options);
+
+// Throws InputError unless the roles agree with each other and have what these options need.
+void require_roles(const Roles& roles, const FitOptions& options);
+
+// The names that FitOptions::form takes, sorted.
+std::vector<std::string> form_names();
+
+// Bytes that fit() needs for every row beyond its archive, at most: what it holds, counted and rounded up.
+// bench/fit_memory.cpp measures what it takes.
 std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options = {});
+// And whatever the rows, with so many starts at work at a time: large where inputs are thousands.
+std::size_t fit_bytes(std::size_t inputs, const FitOptions& options = {}, std::size_t starts_at_work = 1);
 
 // Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are
 // all zero, values that are not finite, a single group.

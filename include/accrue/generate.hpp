@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ std::vector<std::string> generator_names();
 //   lorenz:  start_time, lead_time, site, start_left2, start_left1, start, start_right1, start_right2, prediction,
 //            observation; sorted by start_time
 // Throws InputError for an unknown name (the message lists the known ones) or zero rows, MachineError without memory.
-GeneratedData generate(const std::string& name, std::size_t rows, std::uint64_t seed);
+// With `change_at` another version of the model that lorenz forecasts with takes over at that share of the rows.
+GeneratedData generate(const std::string& name, std::size_t rows, std::uint64_t seed,
+                       std::optional<double> change_at = {});
 
 }  // namespace accrue

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace accrue {
@@ -16,11 +17,21 @@ namespace data {
 struct TableBuilder;
 }
 
-// What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null).
+// What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null, or one of MissingMarks).
 enum class Missing {
     refuse,  // an InputError that names the first such place
     drop,    // leave the row out and count it, whatever its other values are
-    keep     // numbers become NaN, texts become ""
+    keep,    // numbers become NaN, texts become ""
+    impute   // as keep for inputs, which a fit then fills in; as drop for the others
+};
+
+// What stands in files in place of missing values, beyond empty cells, NA, NaN, nan and null.
+struct MissingMarks {
+    std::vector<double> values = {};                              // in every column of numbers: -9999
+    std::vector<std::pair<std::string, double>> of_columns = {};  // in one column
+    std::vector<std::string> texts = {};                          // whole cells of text tables, labels of NetCDF: "n/a"
+
+    bool empty() const { return values.empty() && of_columns.empty() && texts.empty(); }
 };
 
 enum class Kind {
@@ -36,6 +47,7 @@ struct ColumnRequest {
     std::string name;  // as in the header; "1", "2", ... without one
     Kind kind = Kind::number;
     Rule rule = Rule::any;
+    bool may_be_missing = false;  // then as with Missing::keep, whatever becomes of rows without another value
 };
 
 struct ReadOptions {
@@ -47,6 +59,11 @@ struct ReadOptions {
     // How much of a file is in memory at a time: text, or the numbers of a NetCDF variable. Results do not depend on
     // it.
     std::size_t slab_bytes = std::size_t{64} << 20U;
+    // NetCDF: read by a child process with limits on memory and time, so that a file which crashes the library, or
+    // never lets it end, is an InputError. For files that are not trusted; rows take longer to come. The process should
+    // not have other threads at work, since it is forked.
+    bool isolate = false;
+    MissingMarks marks = {};
 };
 
 // A text column as codes into its labels; labels are in the order of their first row.
@@ -93,10 +110,21 @@ std::size_t read_slabs(const std::vector<std::string>& files, const std::vector<
                        const ReadOptions& options, const std::function<void(const Table& slab)>& use);
 
 // The columns of a file whose first values (of up to 1,000 rows) are numbers or missing, and not all missing. Columns
-// without a name are left out: they are row numbers that some program wrote.
+// without a name are left out: they are row numbers that some program wrote; so are times (ISO 8601, and in NetCDF what
+// the CF conventions call a time).
 std::vector<std::string> numeric_columns(const std::string& file, const ReadOptions& options = {});
 
 // The names in a file's header (or "1", "2", ... without one).
 std::vector<std::string> column_names(const std::string& file, const ReadOptions& options = {});
+
+// The columns of which the file itself says that they are not plain numbers, with what they are as inputs
+// (accrue/inputs.hpp). Of NetCDF: "wdir:cyclic(360)" for what the CF conventions call a direction in degrees, and
+// "station:category" for variables of text. Text tables say nothing.
+std::vector<std::string> described_inputs(const std::string& file, const ReadOptions& options = {});
+
+// The columns of labels that can be inputs by default. Of NetCDF: variables of text that lie along some dimensions of
+// the rows and repeat at least ten times along the others, such as the names of stations. Of text tables none: nothing
+// tells labels from remarks.
+std::vector<std::string> repeated_labels(const std::string& file, const ReadOptions& options = {});
 
 }  // namespace accrue

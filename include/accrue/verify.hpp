@@ -1,15 +1,19 @@
-// Is a Gaussian forecast accurate and calibrated? Numbers only; drawing and printing happen elsewhere.
+// Is a forecast accurate and calibrated? Numbers only; drawing and printing happen elsewhere.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "accrue/shape.hpp"
+#include "accrue/family.hpp"
+#include "accrue/groups.hpp"
+#include "accrue/message.hpp"
 
 namespace accrue {
 
@@ -42,8 +46,20 @@ struct ReliabilityDiagram {
     Band group_simultaneous;
 };
 
+// The shares that Verification::z_quantiles are for.
+inline constexpr std::array<double, 5> kZShares = {0.05, 0.25, 0.5, 0.75, 0.95};
+
 struct Verification {
-    std::string name;  // of the forecast, or of the group
+    // The figures of the rows with each value of a column, in the order of the labels; values without rows, or whose
+    // rows have no weight, are left out.
+    struct Breakdown {
+        std::string column;
+        std::vector<Verification> values;
+    };
+
+    std::string name;           // of the forecast, or the value of a column
+    bool recalibrated = false;  // then it has no nlpd
+    bool ensemble = false;      // z is the normal score of the rank among members; no nlpd, no sign bound
     std::size_t rows = 0;
     double effective_rows = 0;  // fewer than rows when weights differ
 
@@ -56,23 +72,21 @@ struct Verification {
     double ar = 0;
     double beta = 0;
 
-    double calibration_error = 0;    // largest distance between the PITs' cdf and the diagonal, 0..1
-    double calibration_floor = 0;    // its median for a calibrated forecast of as many rows
-    double calibration_p_value = 0;  // Kolmogorov-Smirnov, for independent rows
-    double sign_bound = 0;           // no symmetric forecast has a smaller calibration error: |P(e < 0) - 1/2|
-    double mean_z = 0;               // bias, in sigmas
-    double sd_z = 0;                 // dispersion: above 1 the forecast is overconfident
-    double sharpness = 0;            // root mean square sigma
-    double rmse = 0;                 // root mean square error
+    double calibration_error = 0;     // largest distance between the PITs' cdf and the diagonal, 0..1
+    double calibration_floor = 0;     // its median for a calibrated forecast of as many rows
+    double calibration_p_value = 0;   // Kolmogorov-Smirnov, for independent rows
+    double sign_bound = 0;            // no symmetric forecast has a smaller calibration error: |P(e < 0) - 1/2|
+    double mean_z = 0;                // bias, in sigmas
+    double sd_z = 0;                  // dispersion: above 1 the forecast is overconfident, or its tails are too light
+    std::vector<double> z_quantiles;  // of z, for kZShares: dispersion and bias that no single row can change
+    double sharpness = 0;             // root mean square sigma
+    double rmse = 0;                  // root mean square error
+    // Share of the rows, by weight, that lie outside the range of the archive that the model was fitted on, in one
+    // input at least. NaN where there is no model; verify() does not know of one.
+    double off_support = std::numeric_limits<double>::quiet_NaN();
     std::vector<Coverage> coverage;
-    ReliabilityDiagram diagram;        // empty for groups
-    std::vector<Verification> groups;  // in the order of the labels
-};
-
-// Groups of rows: a code for every row, and a label for every code.
-struct Grouping {
-    std::span<const std::uint32_t> codes;
-    std::span<const std::string> labels;
+    ReliabilityDiagram diagram;  // these two: empty for the values of a column
+    std::vector<Breakdown> by;
 };
 
 struct VerifyOptions {
@@ -82,29 +96,38 @@ struct VerifyOptions {
     std::uint64_t seed = 1;
 };
 
-// Verifies N(mu, sigma^2) from errors e = y - mu and spreads. Weights and groups may be empty. Throws InputError for
-// spans of different lengths, no rows, a sigma that is not positive, a level outside (0, 1).
+// Verifies N(mu, sigma^2) from errors e = y - mu and spreads. Weights, groups and `by` may be empty. Groups are what
+// rows that err together share: whole groups are resampled for the bands. Each column of `by` gives figures per value
+// (docs/groups.md). Throws InputError for spans of different lengths, no rows, a sigma that is not positive, a level
+// outside (0, 1).
 Verification verify(std::span<const double> errors, std::span<const double> sigmas,
                     std::span<const double> weights = {}, const Grouping& groups = {},
-                    const VerifyOptions& options = {});
+                    const VerifyOptions& options = {}, std::span<const ColumnGrouping> by = {});
 
-// Bytes that verify() needs for every row beyond its arguments, at most: with row weights, groups (the most where one
-// holds all rows), shapes.
-std::size_t verify_bytes_per_row(bool weights, bool groups, bool shapes);
+// Bytes that verify() needs for every row beyond its arguments, at most: with row weights, figures per value of a
+// column (the most where one value holds all rows), and for the normal family alone.
+std::size_t verify_bytes_per_row(bool weights, bool by, bool normal);
 
-// The shapes that rows have: one for all, or a code into the list for every row.
-struct Shapes {
-    std::span<const Shape> list;
-    std::span<const std::uint32_t> codes = {};
+// Verifies forecasts of these families from errors y - mean and standard deviations. z is the normal score of the PIT;
+// the nlpd is NaN where a family has no density to compare. A constant sigma, and the balance, are those of a Gaussian
+// about the location.
+Verification verify(std::span<const double> errors, std::span<const double> sigmas, const Families& families,
+                    std::span<const double> weights = {}, const Grouping& groups = {},
+                    const VerifyOptions& options = {}, std::span<const ColumnGrouping> by = {});
+
+// The mean of per-row differences of a score with its 90% interval and the p-value of none, by Student's t for
+// independent rows, or for independent groups where there are some. Interval and p-value are NaN where there are fewer
+// than two of them, and all are where the score of a row is not finite.
+struct PairedDifference {
+    double difference = 0;
+    double low = 0;
+    double high = 0;
+    double p_value = 0;
+    // Zero lies outside the interval: the scores can be told apart.
+    bool clear() const { return low > 0 || high < 0; }
 };
 
-// Verifies forecasts with the cdf H((y - mu)/sigma), H being a row's shape. The nlpd is not defined, and so NaN; z is
-// the normal score of the PIT.
-Verification verify(std::span<const double> errors, std::span<const double> sigmas, const Shapes& shapes,
-                    std::span<const double> weights = {}, const Grouping& groups = {},
-                    const VerifyOptions& options = {});
-
-// Probability integral transforms Phi(e/sigma) of all rows.
+// Probability integral transforms Phi(e/sigma) of all rows; NaN where e/sigma is.
 std::vector<double> pit(std::span<const double> errors, std::span<const double> sigmas);
 
 // Distribution of the largest distance between the empirical cdf of n independent uniform numbers and the diagonal.
@@ -120,7 +143,7 @@ double kolmogorov_quantile(double n, double probability);
 // The result in words: one sentence of verdict, then a sentence for each thing to know.
 struct Verdict {
     std::string summary;
-    std::vector<std::string> remarks;
+    std::vector<Message> remarks;
 };
 Verdict verdict(const Verification& verification);
 

@@ -20,19 +20,33 @@ if TYPE_CHECKING:
     from . import sklearn as sklearn
     from . import verify as verify
     from ._arrays import threads as threads
+    from ._compare import Comparison as Comparison
     from ._core import version as __version__
     from ._forecast import Forecast as Forecast
     from ._model import Model as Model
+    from ._model import ScoreOptions as ScoreOptions
+    from ._model import compare as compare
+    from ._model import evaluate as evaluate
     from ._model import fit as fit
+    from ._model import Replay as Replay
     from ._model import generate as generate
+    from ._model import replay as replay
+    from ._options import FitOptions as FitOptions
     from .sklearn import CalibratedRegressor as CalibratedRegressor
     from .sklearn import SigmaRegressor as SigmaRegressor
 
 # Found when they are first used, so that the command starts without NumPy, and the core works without scikit-learn.
 _HOMES = {
+    "compare": "._model",
+    "evaluate": "._model",
     "fit": "._model",
     "generate": "._model",
+    "replay": "._model",
+    "Replay": "._model",
+    "Comparison": "._compare",
     "Model": "._model",
+    "ScoreOptions": "._model",
+    "FitOptions": "._options",
     "Forecast": "._forecast",
     "threads": "._arrays",
     "CalibratedRegressor": ".sklearn",

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import html
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
+from . import _core, _html
 from ._arrays import Array, broadcast, numbers, require_rows
+from ._compare import pandas_for
+
+if TYPE_CHECKING:
+    from ._model import Model
+
+_NORMAL = _core.family("normal")
 
 
 class Forecast:
-    """Distributions N(mean, sigma^2) of rows, or of the shape that a recalibrated model gives them.
+    """Distributions N(mean, sigma^2) of rows, or of the family that a model gives them.
 
-    `mean` is None where there was no prediction; then only `sigma` is known. A row with a missing input has NaN, and is off
+    `mean` and `sigma` are the mean and the standard deviation of each distribution, recalibrated or not. `mean` is None
+    where there was no prediction; then only `sigma` is known. A row with a missing input has NaN, and is off
     support.
 
     >>> forecast = Forecast(mean=[0.0, 10.0], sigma=[1.0, 2.0])
@@ -27,7 +34,14 @@ class Forecast:
     (2, 2)
     """
 
-    def __init__(self, mean: Any, sigma: Any, off_support: Any = None, shape: _core.Shape | None = None):
+    def __init__(
+        self,
+        mean: Any,
+        sigma: Any,
+        off_support: Any = None,
+        family: _core.Family | None = None,
+        parameters: Any = None,
+    ):
         self.sigma: Array = np.atleast_1d(numbers(sigma))
         self._mean = None if mean is None else np.atleast_1d(numbers(mean))
         require_rows(~(self.sigma <= 0), "sigma", self.sigma, "positive")
@@ -36,12 +50,35 @@ class Forecast:
         self.off_support: NDArray[np.bool_] = (
             np.zeros(self.sigma.shape, bool) if off_support is None else np.asarray(off_support, bool)
         )
-        self._shape = shape
+        self._family = _NORMAL if family is None else family
+        # Of families whose rows differ in more than mean and sigma: what else there is to know of each row.
+        shape = (len(self.sigma), self._family.width)
+        self._parameters: Array = np.empty(shape)
+        if self._family.width > 0:
+            self._parameters = np.reshape([] if parameters is None else np.asarray(parameters, float), shape)
+        self._model: Model | None = None  # which made it, and knows how far it can be trusted
 
     @property
     def mean(self) -> Array | None:
-        """Prediction and bias correction, or the model's own mean; None where there was neither."""
+        """Mean of the forecast; None where there was neither a prediction nor a mean of the model's own."""
         return self._mean
+
+    @property
+    def gaussian_sigma(self) -> Array:
+        """Standard deviation of the Gaussian forecast that was recalibrated; `sigma` where none was. Normal family only."""
+        return self.sigma / self._of_gaussian().u_sd
+
+    @property
+    def gaussian_mean(self) -> Array | None:
+        """Mean of the Gaussian forecast that was recalibrated; `mean` where none was. Normal family only."""
+        if self._mean is None:
+            return None
+        return self._mean - self._of_gaussian().u_mean * self.gaussian_sigma
+
+    def _of_gaussian(self) -> _core.Family:
+        if not _core.family(self._family.name).is_normal or self._family.bounds is not None:
+            raise AttributeError(f"the forecast is of the family '{self._family.name}', not of a Gaussian")
+        return self._family
 
     def _centre(self) -> Array:
         if self._mean is None:
@@ -53,19 +90,27 @@ class Forecast:
 
     def __getitem__(self, rows: Any) -> Forecast:
         mean = None if self._mean is None else self._mean[rows]
-        return Forecast(mean, self.sigma[rows], np.atleast_1d(self.off_support[rows]), self._shape)
+        parameters = np.atleast_2d(self._parameters[rows])
+        part = Forecast(mean, self.sigma[rows], np.atleast_1d(self.off_support[rows]), self._family, parameters)
+        part._model = self._model
+        return part
 
     def _figure(self, function: Any, y: Any) -> Array:
-        mean, sigma, values = broadcast(self._centre(), self.sigma, y)
-        return function(mean, sigma, self._shape, values)
+        rows = np.arange(len(self), dtype=float)
+        mean, sigma, rows, values = broadcast(self._centre(), self.sigma, rows, y)
+        return function(mean, sigma, self._family, self._parameters.ravel(), rows, values)
 
     def pdf(self, y: Any) -> Array:
-        """Density at `y`, which is one number, one a row, or anything that broadcasts with the rows."""
+        """Density at `y`, which is one number, one per row, or anything that broadcasts with the rows."""
         return self._figure(_core.pdf, y)
 
     def cdf(self, y: Any) -> Array:
         """Probability of at most `y`."""
         return self._figure(_core.cdf, y)
+
+    def exceeding(self, y: Any) -> Array:
+        """Probability of more than `y`, with its digits where it is tiny."""
+        return self._figure(_core.exceeding, y)
 
     def crps(self, y: Any) -> Array:
         """Continuous ranked probability score of the observations `y`, in their unit; lower is better."""
@@ -74,34 +119,59 @@ class Forecast:
     def quantile(self, q: Any) -> Array:
         """Value that is not exceeded with probability `q`: one for every row, and behind the rows the shape of several q."""
         probabilities = np.asarray(q, float)
-        factors = np.array([_core.standard_quantile(self._shape, float(p)) for p in probabilities.ravel()])
-        return self._scaled(factors.reshape(probabilities.shape))
+        own = self._parameters.ravel()
+        factors = [_core.standard_quantile(self._family, own, float(p)) for p in probabilities.ravel()]
+        # Of every row, or of all; and behind them the shape of the probabilities.
+        by_row = np.stack(factors, axis=-1) if factors else np.empty((1, 0))
+        return self._scaled(by_row.reshape(len(by_row), *probabilities.shape))
 
     def interval(self, level: float = 0.9) -> tuple[Array, Array]:
         """Lower and upper ends of the central interval that holds the observation with probability `level`."""
-        low, high = _core.standard_interval(self._shape, level)
-        return self._scaled(np.float64(low)), self._scaled(np.float64(high))
+        low, high = _core.standard_interval(self._family, self._parameters.ravel(), level)
+        return self._scaled(low), self._scaled(high)
 
     def sample(self, n: int = 1, seed: int = 1) -> Array:
         """`n` draws for every row, an array of (rows, n); the same seed gives the same numbers."""
-        z: Any = _core.standard_sample(self._shape, len(self) * n, seed)
-        return self._centre()[:, np.newaxis] + self.sigma[:, np.newaxis] * z.reshape(len(self), n)
+        z: Any = _core.standard_sample(self._family, self._parameters.ravel(), len(self), n, seed)
+        return self._scaled(z.reshape(len(self), n))
 
     def _scaled(self, factors: Any) -> Array:
-        behind = (..., *[np.newaxis] * factors.ndim)
-        return self._centre()[behind] + factors * self.sigma[behind]
+        behind = (..., *[np.newaxis] * (factors.ndim - 1))
+        values = self._centre()[behind] + factors * self.sigma[behind]
+        if self._family.bounds is None:
+            return values
+        # What is on a bound but for rounding is on it, as in C++ (Limits::hold).
+        _, lower, upper = self._family.bounds
+        slack = 1e-9 * self.sigma[behind]
+        return np.where(values < lower + slack, lower, np.where(values > upper - slack, upper, values))
+
+    def to_frame(self, quantiles: Sequence[float] = (), interval: float | None = None) -> Any:
+        """A pandas data frame with the columns that `accrue predict` adds: mean, sigma, q0.05 and so on for `quantiles`,
+        lower_0.9 and upper_0.9 for an `interval` of 0.9, off_support.
+
+        >>> list(Forecast([0.0], [1.0]).to_frame(quantiles=[0.05], interval=0.9))
+        ['mean', 'sigma', 'q0.05', 'lower_0.9', 'upper_0.9', 'off_support']
+        """
+        pandas = pandas_for("Forecast.to_frame")
+        columns: dict[str, Any] = {} if self._mean is None else {"mean": self._mean}
+        columns["sigma"] = self.sigma
+        for q in quantiles:
+            columns[f"q{q:g}"] = self.quantile(q)
+        if interval is not None:
+            columns[f"lower_{interval:g}"], columns[f"upper_{interval:g}"] = self.interval(interval)
+        return pandas.DataFrame({**columns, "off_support": self.off_support})
 
     @property
     def is_gaussian(self) -> bool:
-        """False for the forecast of a recalibrated model."""
-        return self._shape is None
+        """False for the forecast of a recalibrated model, or of one of another family."""
+        return self._family.is_normal
 
     def __reduce__(self) -> Any:
-        knots = None if self._shape is None else (self._shape.predicted, self._shape.actual)
-        return _restored, (self._mean, self.sigma, self.off_support, knots)
+        family = (self._family.name, self._family.knots, self._family.bounds)
+        return _restored, (self._mean, self.sigma, self.off_support, family, self._parameters)
 
     def __repr__(self) -> str:
-        kind = "Gaussian" if self.is_gaussian else "recalibrated"
+        kind = "Gaussian" if self.is_gaussian else "recalibrated" if self._family.recalibrated else self._family.name
         return (
             f"<accrue.Forecast of {len(self)} row{'' if len(self) == 1 else 's'}, {kind}, sigma {np.nanmin(self.sigma):.4g} to "
             f"{np.nanmax(self.sigma):.4g}, {int(self.off_support.sum())} off support>"
@@ -118,15 +188,14 @@ class Forecast:
             if self._mean is not None:
                 low, high = shown.interval(0.9)
                 cells = [f"{shown._centre()[i]:.4g}", *cells, f"{low[i]:.4g} to {high[i]:.4g}"]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-        return (
-            f"<p>{html.escape(repr(self)[1:-1])}</p><table><tr>"
-            + "".join(f"<th>{name}</th>" for name in head)
-            + "</tr>"
-            + "".join(rows)
-            + "</table>"
-        )
+            rows.append(cells)
+        parts = [_html.table(head, rows)]
+        verdict = ""
+        if self._model is not None:
+            verdict = _html.paragraph(f"The model, on rows that it was not fitted on: {self._model.summary}")
+            parts.append(_html.reliability(self._model.verification))
+        return _html.paragraph(repr(self)[1:-1]) + verdict + _html.side_by_side(*parts)
 
 
-def _restored(mean: Any, sigma: Any, off_support: Any, knots: Any) -> Forecast:
-    return Forecast(mean, sigma, off_support, None if knots is None else _core.Shape(*knots))
+def _restored(mean: Any, sigma: Any, off_support: Any, family: Any, parameters: Any = None) -> Forecast:
+    return Forecast(mean, sigma, off_support, _core.family(*family), parameters)

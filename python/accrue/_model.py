@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-import copy
-import html
+import inspect
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypedDict, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import _core
-from ._arrays import Array, Table, codes, column, name_of, require_rows, times
+from . import _core, _html
+from ._arrays import Array, Table, as_array, category, codes, column, missing_rows, name_of, no_column, some_rows, times
+from ._compare import Comparison
 from ._forecast import Forecast
+from ._options import FitOptions
 from ._progress import progress as progress_of
-from ._words import in_python
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # of typing from Python 3.11 on
+
+Missing = Literal["refuse", "drop"]
+
+
+class ScoreOptions(TypedDict, total=False):
+    """Other forecasts to score, and further scores: docs/evaluate.md, docs/scores.md.
+
+    members: an ensemble: an array of (rows, members), or names or patterns ("P*") of columns of `inputs`.
+    quantiles: a quantile forecast: a mapping of levels to values or names of columns, {0.05: "q05", 0.5: "q50"}.
+    baselines: "constant", "climatology", "isotonic", or some of them: forecasts fitted on the very rows that are scored.
+    exceed: thresholds: Brier score and reliability of the probability of more than each, and the CRPS above it.
+    quantile_scores: levels of quantiles whose scores are wanted.
+    conditional: whether it is calibrated everywhere: along inputs and the prediction, in each value of `by` and each group.
+    decompose: what the CRPS is made of, which takes seconds for 100,000 rows.
+    """
+
+    members: Any
+    quantiles: Mapping[float, Any] | None
+    baselines: str | Sequence[str]
+    exceed: Sequence[float]
+    quantile_scores: Sequence[float]
+    conditional: bool
+    decompose: bool
+
+
+class _Dataset(Protocol):
+    """What an xarray Dataset is known by, so that a type checker need not know xarray."""
+
+    @property
+    def data_vars(self) -> Any: ...
+
 
 # Roles of a row beside its inputs, by their names in the model file, and what the arguments are called.
 _ARGUMENTS = {
@@ -24,34 +59,81 @@ _ARGUMENTS = {
     "error": "error",
     "weight": "sample_weight",
     "group": "groups",
+    "fold_group": "fold_groups",
     "time": "times",
+    "observation_error": "observation_error",
 }
 
 
 class _Roles:
     """What is known about every row. A text is the name of a column of the table; anything else is the values."""
 
-    def __init__(self, table: Table, rows: int | None = None, **given: Any):
+    def __init__(self, table: Table, by: Any = None, **given: Any):
+        self.table = table
         self.names: dict[str, str] = {}
+        self.used: dict[str, str] = {}  # columns of the table that have a role
+        self.kept: NDArray[np.bool_] | None = None  # rows in which nothing is missing; None: nobody asked
         self.values: dict[str, Any] = {}
-        self.used: set[str] = set()  # columns of the table that have a role
+        self.core: _core.Rows  # once they are loaded
         self.dates = False
+        self._raw: dict[str, Any] = {}
+        self._raw_by = _by(table, by)
         for role, value in given.items():
             if value is None:
                 continue
-            argument = _ARGUMENTS[role]
             if isinstance(value, str):
-                self.names[role] = value
-                self.used.add(value)
+                if role not in ("group", "fold_group", "time"):
+                    value = table.written_out(value)
+                self.names[role] = self.used[role] = value
                 value = table.raw(value)
+            elif role == "observation_error" and isinstance(value, (int, float, np.number)):
+                self.names[role] = f"{value:g}"
             else:
                 self.names[role] = name_of(value, role)
-            if role == "group":
-                self.values[role] = codes(value)
+            self._raw[role] = value
+
+    def load(
+        self, missing: str = "refuse", columns: Sequence[tuple[str, Any]] = (), choices: Sequence[str] = ("refuse", "drop")
+    ) -> list[Array]:
+        """Take the values of all roles, and those of these columns, which are returned; each comes with what messages call it.
+
+        missing="drop" leaves out the rows in which one of all these is missing.
+        """
+        if missing not in choices:
+            raise ValueError(f"missing is '{missing}', but must be one of {', '.join(choices)}")
+        place = self.table.place
+        if missing != "refuse":
+            labelled = [(_ARGUMENTS[role], values) for role, values in self._raw.items()]
+            self.kept = _complete([*labelled, *self._raw_by, *(columns if missing == "drop" else [])])
+            rows_left = np.flatnonzero(self.kept)
+            place = lambda row: self.table.place(int(rows_left[row]))  # noqa: E731
+        check = self.table.on_grid or self.kept is not None  # else the library names the row
+        for role, values in self._raw.items():
+            values = self._left(values)
+            if role in ("group", "fold_group"):
+                self.values[role] = codes(values, place)
             elif role == "time":
-                self.values[role], self.dates = times(value)
+                self.values[role], self.dates = times(values, place)
             else:
-                self.values[role] = column(value, argument, rows)
+                rows = self.rows() if role == "observation_error" else None  # a number stands for all rows
+                self.values[role] = column(values, _ARGUMENTS[role], rows)
+                if check:
+                    positive = role in ("weight", "observation_error")
+                    _require_finite(self.values[role], f"{role} '{self.names[role]}'", place, positive)
+        by = [(name, codes(self._left(labels), place)) for name, labels in self._raw_by]
+        self.core = _core.Rows(self.values, self.names, by, self.dates)
+        loaded = []
+        for what, values in columns:
+            loaded.append(column(self._left(values), what, self.rows()))
+            if check and missing != "impute":
+                _require_finite(loaded[-1], what, place)
+        return loaded
+
+    def _left(self, values: Any) -> Any:
+        """The rows that are not dropped."""
+        if self.kept is None or as_array(values).ndim == 0:
+            return values
+        return some_rows(values, self.kept)
 
     def get(self, role: str) -> Any:
         return self.values.get(role)
@@ -62,41 +144,126 @@ class _Roles:
                 return len(self.values[role])
         return None
 
-    def some(self, rows: Any) -> _Roles:
-        """The same of some of the rows."""
-        chosen = copy.copy(self)
-        chosen.values = {role: values[rows] for role, values in self.values.items() if role != "group"}
-        if "group" in self.values:
-            of_rows, labels = self.values["group"]
-            chosen.values["group"] = np.frombuffer(of_rows, np.uint32)[rows].tobytes(), labels
-        return chosen
-
-    def add_errors(self) -> None:
-        """The errors as observation - prediction where they were not given."""
-        y, mu = self.get("observation"), self.get("prediction")
-        if "error" in self.values:
-            if y is not None:
-                raise ValueError("give either error, or prediction and observation")
-        elif y is None:
-            raise ValueError("give prediction and observation, or error")
-        elif mu is not None:
-            if len(y) != len(mu):
-                raise ValueError(f"observation has {len(y)} rows, but prediction {len(mu)}")
-            for role, values in (("observation", y), ("prediction", mu)):
-                what = f"{role} '{self.names[role]}'"
-                require_rows(np.isfinite(values), what, values, "finite; leave such rows out")
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.values["error"] = y - mu
+    def dropped(self) -> int:
+        return 0 if self.kept is None else int((~self.kept).sum())
 
 
-class _Fit(NamedTuple):
-    """What a model remembers of its fit until it is written to a file."""
+def _complete(columns: Sequence[tuple[str, Any]]) -> NDArray[np.bool_]:
+    """The rows in which no column has a gap."""
+    kept = np.ones(0, bool)
+    for what, values in columns:
+        gaps = missing_rows(values)
+        if gaps is None:
+            continue
+        if not kept.size:
+            kept = np.ones(len(gaps), bool)
+        if len(gaps) != len(kept):
+            raise ValueError(f"{what} has {len(gaps)} rows, but there are {len(kept)}")
+        kept &= ~gaps
+    if kept.size and not kept.any():
+        raise ValueError(f"all {len(kept)} rows have a missing value: no row is left")
+    return kept
 
-    verification: _core.Verification
-    inputs: dict[str, Array]
-    roles: _Roles
-    errors: Array
-    sigmas: Array
+
+def _require_finite(values: Array, what: str, place: Callable[[int], str], positive: bool = False) -> None:
+    good = np.isfinite(values) & (values >= 0) if positive else np.isfinite(values)
+    if not good.all():
+        row = int(np.flatnonzero(~good)[0])
+        hint = '; missing="drop" leaves such rows out' if np.isnan(values[row]) else ""
+        rule = "must not be negative" if positive and values[row] < 0 else "must be finite"
+        raise ValueError(f"{what} of {place(row)} is {values[row]:g}, but {rule}{hint}")
+
+
+def _by(table: Table, by: Any) -> list[tuple[str, Any]]:
+    """The columns of `by`: names of columns of the table, or a mapping of names to labels."""
+    if by is None:
+        return []
+    if not isinstance(by, Mapping):
+        names = [by] if isinstance(by, str) else list(by)
+        for name in names:
+            if not isinstance(name, str):
+                raise ValueError("by takes names of columns, or a mapping of names to labels")
+        return [(name, table.raw(name)) for name in names]
+    return [(str(name), labels) for name, labels in by.items()]
+
+
+def _by_names(by: Any) -> list[Any]:
+    """The columns of the table that `by` names."""
+    return [] if by is None or isinstance(by, Mapping) else [by] if isinstance(by, str) else list(by)
+
+
+def _listed(names: Sequence[str] | str | None) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _inputs(table: Table, columns: list[str], used: dict[str, str]) -> list[str]:
+    """The inputs that are named, patterns written out: those of them that hold numbers and have no role."""
+    names: list[str] = []
+    for name in columns:
+        # Quotes around a column are left out, what is computed has one spelling, and a kind must be one.
+        name = _core.written_input(name, table.names) if ":" in name else name
+        if name not in table and _core.parse_input(name)[1] != "number":
+            names.append(name)
+            continue
+        matching = table.matching(name)
+        if matching is None:
+            names.append(table.written_out(name))
+            continue
+        free = [m for m in matching if table.is_free(m) and m not in used.values()]
+        if not free:
+            raise ValueError(f"no column of numbers without another role matches '{name}'; columns: {', '.join(table.names)}")
+        names += [m for m in free if m not in names and m not in columns]
+    return names
+
+
+def _sources(columns: Sequence[str] | str | None) -> list[str]:
+    """The columns that named inputs are made of."""
+    return [name for text in _listed(columns) for name in {text, _core.parse_input(text)[0]}]
+
+
+def _with_kinds(
+    table: Table, names: list[str], kinds: Mapping[str, str | Sequence[str]], used: dict[str, str] | None, categories: bool
+) -> list[str]:
+    """The inputs with their kinds: "station:category".
+
+    used: no inputs were named, and these columns have a role. categories: columns whose type is one for categories are then
+    inputs by themselves.
+    """
+    for name in kinds:
+        if name not in table and name not in names:
+            raise no_column(name, table.names, ", which kinds names")
+    if used is not None:
+        taken = {*used.values(), *names}
+        names = names + [n for n in table.names if n not in taken and (n in kinds or categories and table.is_categorical(n))]
+    all_names = []
+    for name in names:
+        all_names += with_kind(name, kinds.get(name, table.kind(name) if name in table else "number"))
+    return all_names
+
+
+def with_kind(name: str, kinds: str | Sequence[str]) -> list[str]:
+    """A column with what it is, once for each of several kinds: ["t:season", "t:hour"]."""
+    every = [kinds] if isinstance(kinds, str) else list(kinds)
+    return [name if kind == "number" else _core.written_input(f"{name}:{kind}", [name]) for kind in every]
+
+
+def _input(table: Table, name: str) -> tuple[Any, list[str]]:
+    """The values of an input, and the labels of a category."""
+    if name in table:
+        return table.raw(name), []
+    source, kind = _core.parse_input(name)
+    if kind == "category":
+        return category(table.raw(source))
+    if kind in ("season", "hour"):
+        return _seconds(table.raw(source), name), []
+    return table.raw(source), []
+
+
+def _seconds(values: Any, name: str) -> Array:
+    seconds, are_dates = times(values, gaps=True)
+    if not are_dates:
+        raise ValueError(f"the input '{name}' needs dates, not plain numbers")
+    return seconds
 
 
 def fit(
@@ -106,26 +273,47 @@ def fit(
     observation: Any = None,
     error: Any = None,
     groups: Any = None,
+    fold_groups: Any = None,
     times: Any = None,
+    by: Any = None,
     sample_weight: Any = None,
+    observation_error: Any = None,
     columns: Sequence[str] | None = None,
+    kinds: Mapping[str, str | Sequence[str]] | None = None,
+    missing: Literal["refuse", "drop", "impute"] = "refuse",
+    missing_value: Any = None,
     progress: bool | None = None,
-    **options: Any,
+    **options: Unpack[FitOptions],
 ) -> Model:
     """Learn sigma(x) from an archive, and verify it on rows that were held out.
 
-    inputs: what sigma may depend on: a mapping of names to arrays, a pandas or polars data frame, or an array of (rows,
-        columns), whose columns are then called x1, x2, ...
+    inputs: what sigma may depend on: a mapping of names to arrays, a pandas or polars data frame (of a LazyFrame only the
+        columns that are needed are collected), anything with the Arrow PyCapsule interface (pyarrow, DuckDB), an xarray
+        Dataset, or an array of (rows, columns), whose columns are then called x1, x2, ...
     prediction, observation: of every row; or error = observation - prediction in their place; or observation alone with
-        mean="gp" or mean="network", which learn the prediction too. Arrays, or names of columns of `inputs`.
-    groups: labels; folds never split a group. times: numbers or dates; folds are then blocks of time.
+        mean="gp" or mean="network", which learn the prediction too. Arrays, or names of columns of `inputs`, or what is
+        computed from some: "mean(forecast*)" (docs/columns.md).
+    groups: labels of what rows that err together share. The verification resamples whole groups, and folds never split one
+        unless there are `times` or `fold_groups`.
+    times: numbers or dates (those with a time zone are converted to UTC, others are UTC); folds are then contiguous blocks of
+        time. fold_groups: labels of groups that folds never split,
+        with or without times (docs/groups.md).
+    by: names of columns, or a mapping of names to labels: also figures for each value of these columns.
     sample_weight: only ratios matter.
-    columns: names of the inputs to use; left out: all numeric columns that have no other role, or the prediction when there is
-        none.
-    progress: True or False; left out: where someone can see it.
-    options: form ("network", "polynomial", "clusters", "constant"), recipe, score, mean, balance, bias ("none", "constant",
-        "linear"), recalibrate ("none", "isotonic"), folds, starts, patience, most_iterations, stages, seed, training_share and
-        validation_share, as for `accrue fit` (docs/cli.md).
+    observation_error: known standard deviation of the noise in the observations: a number, values, or a column. Sigma is
+        learned without it, and the forecast is that of the quantity, not of its measurement (docs/observation-error.md).
+    columns: names of the inputs to use, patterns ("P*") or expressions ("sqrt(x)"); default: all numeric columns that hold no times and have no role other than `by`, or
+        the prediction when there is none.
+    kinds: what inputs are where they are not numbers: {"station": "category", "wdir": "cyclic(360)", "t": ["season", "hour"]};
+        the same may stand in `columns`, "station:category" (docs/inputs.md). Texts and categories that `columns` names, and
+        columns of a type for categories, are categories.
+    missing: a row with a missing value: "refuse" it, "drop" it, or "impute": a missing input becomes the mean, with an indicator
+        that the model learns from, and rows without another value are dropped.
+    missing_value: a number that means a missing one in columns of `inputs`, such as -9999, or several, or a mapping of columns
+        to such numbers. They become NaN.
+    progress: True or False; default: where someone can see it.
+    options: what is learned and how: form, recipe, score, balance, bias, mean, recalibrate, folds, seed and others, which
+        help(accrue.FitOptions) and docs/options.md explain.
 
     The result is the same for any number of threads, and its file the same as that of the command, byte for byte.
     Ctrl-C stops a fit. Throws ValueError with the rule that the archive breaks.
@@ -135,8 +323,11 @@ def fit(
     >>> model.inputs
     ['x']
     """
-    fit_options = _fit_options(options)
-    table = Table(inputs)
+    _require_options(options)
+    fit_options = _core.FitOptions({name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()})
+    needed = [prediction, observation, error, groups, fold_groups, times, sample_weight, observation_error, *_by_names(by), *_sources(columns), *(kinds or {})]
+    needs_inputs = _core.needs_inputs(fit_options)
+    table = Table(inputs, needed, numeric=columns is None and needs_inputs, missing_value=missing_value)
     roles = _Roles(
         table,
         prediction=prediction,
@@ -144,50 +335,62 @@ def fit(
         error=error,
         weight=sample_weight,
         group=groups,
+        fold_group=fold_groups,
         time=times,
+        observation_error=observation_error,
+        by=by,
     )
-    roles.add_errors()
+    kinds = dict(kinds or {})
     if columns is not None:
-        names = [columns] if isinstance(columns, str) else list(columns)
+        # What is called a number stays one, whatever its type and attributes say.
+        for text in _listed(columns):
+            if text.endswith(":number") and text not in table:
+                kinds.setdefault(_core.parse_input(_core.written_input(text, table.names))[0], "number")
+        names = _inputs(table, _listed(columns), roles.used)
+    elif needs_inputs:
+        # As for the command: neither texts nor times are inputs by themselves.
+        free = [name for name in table.names if not table.named or table.is_free(name)]
+        names = _core.default_inputs(free, roles.used, fit_options)
     else:
-        # As for the command: what example data know of themselves is no input, and text neither.
-        free = [name for name in table.names if name not in roles.used and name != "true_sigma"]
-        names = [name for name in free if table.is_numeric(name)] if table.named else free
-        if not names and isinstance(prediction, str):
-            names = [prediction]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"columns names '{name}' twice")
-    if fit_options.form == "constant" and columns is None:
         names = []
-    if fit_options.mean == "none":
-        if "error" not in roles.values:
-            raise ValueError('give a prediction, or mean="gp" or mean="network" to learn one')
-        roles.values.pop("observation", None)
-    for name in names:
-        if name in (roles.names.get("observation"), roles.names.get("error")) and name in roles.used:
-            raise ValueError(f"'{name}' is what the errors are made of: it is not known when predicting")
-    values = [table.column(name, roles.rows()) for name in names]
+    categories = _core.takes_categories(fit_options)
+    names = _with_kinds(table, names, kinds, roles.used if columns is None and needs_inputs else None, categories)
+    _core.require_inputs(names, roles.used, table.names)
+    read = [_input(table, name) for name in names]
+    loaded = [(f"column '{name}'", values) for name, (values, _) in zip(names, read)]
+    values = roles.load(missing, loaded, ("refuse", "drop", "impute"))
+    typed = any(name not in table and _core.parse_input(name)[1] != "number" for name in names)
+    roles.core.set_inputs(names, values, [labels for _, labels in read] if typed else [], missing == "impute")
     with progress_of(progress) as watcher:
-        core, verification, errors, sigmas = _core.fit(names, values, roles.values, roles.names, fit_options, watcher)
-    return Model(core, _Fit(verification, dict(zip(names, values)), roles, errors, sigmas))
+        fitted = _core.fit(roles.core, fit_options, watcher)
+    model = Model(fitted.model, fitted, roles.kept)
+    if categories and table.named:
+        taken = {*(name for role, name in roles.used.items() if role != "time"), *_sources(names)}
+        model._offers = table.offers(taken)
+    return model
 
 
-_KINDS = {bool: "True or False", str: "a text", int: "a whole number that is not negative", float: "a number"}
+# What other programs, and the command, call some arguments.
+_OTHER_WORDS = {
+    "input": "columns",
+    "features": "columns",
+    "weight": "sample_weight",
+    "weights": "sample_weight",
+    "group": "groups",
+    "fold_group": "fold_groups",
+    "time": "times",
+    "random_state": "seed",
+}
 
 
-def _fit_options(given: Mapping[str, Any]) -> _core.FitOptions:
-    options = _core.FitOptions()
-    known = [name for name in dir(options) if not name.startswith("_")]
-    for name, value in given.items():
-        if name not in known:
-            raise TypeError(f"fit() has no option '{name}'; options: {', '.join(known)}")
-        kind = _KINDS[type(getattr(options, name))]
-        try:
-            setattr(options, name, value.item() if isinstance(value, np.generic) else value)
-        except TypeError:
-            raise TypeError(f"{name} is {value!r}, but must be {kind}") from None
-    return options
+def _require_options(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name in FitOptions.__annotations__:
+            continue
+        known = [argument for argument in inspect.signature(fit).parameters if argument not in ("inputs", "options")]
+        meant = _OTHER_WORDS.get(name) or _core.nearest_name(name, [*known, *FitOptions.__annotations__])
+        suggestion = f"; did you mean '{meant}'?" if meant else "; docs/options.md has them all"
+        raise TypeError(f"accrue.fit has no option '{name}'{suggestion}")
 
 
 def generate(name: str, rows: int = 1000, seed: int = 1) -> dict[str, Array]:
@@ -199,29 +402,79 @@ def generate(name: str, rows: int = 1000, seed: int = 1) -> dict[str, Array]:
     return _core.generate(name, rows, seed)
 
 
+def _duration(value: Any) -> str | None:
+    """As the command writes it; a timedelta in seconds."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, np.timedelta64):
+        return f"{value / np.timedelta64(1, 's')!r}s"
+    seconds = getattr(value, "total_seconds", None)
+    return f"{float(value)!r}" if seconds is None else f"{seconds()!r}s"
+
+
+class Replay(NamedTuple):
+    """What `replay` found."""
+
+    forecast: Forecast  # of the model that learned, in the order of the rows
+    shift: Array  # of every row: how its normal scores had moved
+    scale: Array
+    scores: dict[str, Any]  # as `accrue replay --json` prints them: "adapting" and "static"
+    model: Model  # with what it has learned at the end
+
+
+def replay(
+    model: Model,
+    inputs: Any,
+    *,
+    times: Any = None,
+    observation: Any = None,
+    prediction: Any = None,
+    error: Any = None,
+    groups: Any = None,
+    delay: Any = None,
+    since: str | None = None,
+    forget: Any = None,
+    shrink: float | None = None,
+    correct: Sequence[str] | str = (),
+    adaptive: Sequence[float] | float = (),
+    missing: Missing = "refuse",
+) -> Replay:
+    """Go through an archive as operations would have: each row is forecast from what had been observed by then.
+
+    delay: how long after its time an observation is known: "2d", a timedelta, of plain numbers a number.
+    since: rows from this time on are scored; those before only move the state.
+    The rest as for `Model.update`; rows may come in any order.
+    """
+    roles, options = model._timed(
+        inputs,
+        missing,
+        {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
+        {"forget": forget, "shrink": shrink, "correct": correct, "adaptive": adaptive, "delay": delay, "from": since},
+    )
+    forecast, shift, scale, scores, core = _core.replay(model._core, roles.core, options)
+    return Replay(model._with_family(*forecast), shift, scale, json.loads(scores), Model(core))
+
+
 class Model:
     """A fitted sigma(x), with the verification of its fit. Made by `accrue.fit` or `Model.load`."""
 
-    def __init__(self, core: _core.Model, _fit: _Fit | None = None):
+    def __init__(self, core: _core.Model, _fit: _core.Fit | None = None, _kept: NDArray[np.bool_] | None = None):
         self._core = core
         self._fit = _fit
+        self._kept = _kept  # rows of the archive that were not dropped
         self._content: dict[str, Any] | None = None
+        self._offers: list[str] = []  # what columns of the archive could be inputs too
 
     # Files
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model:
-        """Read a model file. OSError when it cannot be read, ValueError when it is no model or was edited."""
-        with open(path, "rb"):  # Python's own error, with its errno, where there is no such file
-            pass
+        """Read a model file. OSError when it cannot be read, ValueError when it is not a model or was edited."""
         return Model(_core.Model.load(os.fspath(path)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file, whole or not at all. OSError when that is impossible."""
-        try:
-            self._core.save(os.fspath(path))
-        except ValueError as problem:
-            raise OSError(str(problem)) from None
+        self._core.save(os.fspath(path))
 
     def to_json(self) -> str:
         """The text of the model file (docs/model-file.md)."""
@@ -272,38 +525,98 @@ class Model:
 
     @property
     def remarks(self) -> list[str]:
-        """What else the fit has to say, of a bias that was not corrected for example."""
-        return [in_python(remark) for remark in self.verification["verdict"]["remarks"]]
+        """What else the fit has to say, of a bias that was not corrected for example, or of a column that could be an input.
+
+        After `fit` options have their names in Python; a model file has the words of the command, and nothing of columns.
+        """
+        if self._fit is None:
+            return self.verification["verdict"]["remarks"]
+        return [*self._fit.remarks, *self._offers]
 
     @property
     def held_out(self) -> tuple[Array, Array]:
-        """Errors and sigmas of the archive's rows by fits that never saw them; NaN for rows that were not verified.
+        """Errors and sigmas of the archive's rows by fits that never saw them; NaN for rows that were dropped or not verified.
 
         Known after `fit` only: a model file holds no rows.
         """
         if self._fit is None:
             raise ValueError("a model file holds no rows: held_out is known after fit() only")
-        return self._fit.errors, self._fit.sigmas
+        return self._in_archive(self._fit.errors), self._in_archive(self._fit.sigmas)
+
+    def _in_archive(self, values: Array) -> Array:
+        if self._kept is None:
+            return values
+        all_rows = np.full(len(self._kept), np.nan)
+        all_rows[self._kept] = values
+        return all_rows
 
     # Forecasts
 
-    def _columns(self, table: Table, rows: int | None) -> list[Array]:
+    def _predicted_by(self, table: Table) -> bool:
+        """Whether the table has the archive's prediction, or what it was computed from."""
+        if self.prediction is None or self.has_mean:
+            return False
+        try:
+            return self.prediction in table or table.expression(self.prediction) is not None
+        except ValueError:
+            return False
+
+    def _sources(self) -> list[str]:
+        return [source for source, _ in self._core.input_columns]
+
+    def _input(self, table: Table, k: int, source: str, kind: str) -> Any:
+        if source not in table and table.expression(source) is None:
+            raise no_column(source, table.names, ", an input of the model")
+        return self._encoded(table.raw(source), k, kind)
+
+    def _encoded(self, values: Any, k: int, kind: str) -> Any:
+        """The values of input k as the model takes them: numbers, places among its labels, or seconds."""
+        if kind == "category":
+            places, labels = category(values)
+            known = np.array([self._core.category_code(k, label) for label in labels])
+            present = ~np.isnan(places)
+            places[present] = known[places[present].astype(int)]
+            return places
+        return _seconds(values, self.inputs[k]) if kind in ("season", "hour") else values
+
+    def _columns(self, table: Table) -> list[tuple[str, Any]]:
+        """The model's inputs in the table, with what messages call them."""
         names = self.inputs
         if table.named:
-            missing = [name for name in names if name not in table]
-            if missing:
-                raise ValueError(f"the model's input '{missing[0]}' is not among the columns: {', '.join(table.names)}")
-            return [table.column(name, rows) for name in names]
+            return [(f"column '{name}'", self._input(table, k, *of)) for k, (name, of) in enumerate(zip(names, self._core.input_columns))]
         if len(table.names) != len(names):
             raise ValueError(f"the model has {len(names)} inputs, but there are {len(table.names)} columns")
-        return [table.column(name, rows) for name in table.names]
+        names = table.names
+        return [(f"column '{name}'", table.raw(name)) for name in names]
 
-    def predict(self, inputs: Any, prediction: Any = None, *, quantiles: Sequence[float] | None = None) -> Any:
+    @overload
+    def predict(self, inputs: _Dataset, prediction: Any = None, *, quantiles: Sequence[float] | None = None, state: bool = True) -> Any: ...
+
+    @overload
+    def predict(
+        self, inputs: Any, prediction: Any = None, *, times: Any = None, groups: Any = None, state: bool = True, quantiles: None = None
+    ) -> Forecast: ...
+
+    def predict(
+        self,
+        inputs: Any,
+        prediction: Any = None,
+        *,
+        times: Any = None,
+        groups: Any = None,
+        state: bool = True,
+        quantiles: Sequence[float] | None = None,
+        missing_value: Any = None,
+    ) -> Any:
         """The forecast of new rows.
 
         inputs: as for `fit`; named columns are found by name, whatever their order, others are left alone.
-        prediction: of every row: values (for a Dataset: a DataArray), or the name of a column of `inputs`; left out: the column
+        prediction: of every row: values (for a Dataset: a DataArray), or the name of a column of `inputs`; default: the column
             that the archive had, where `inputs` has it.
+        times, groups: of a model with a state (`update`), values or names of columns of `inputs`; default: the columns that the
+            state was made with. Forecasts are as of each row's time, which lies after what the state has seen.
+            state=False gives the forecasts of the model as it was fitted.
+        missing_value: as for `fit`; the forecasts of such rows are NaN.
 
         Of an xarray Dataset it returns a Dataset with `mean`, `sigma` and `off_support`, and with `quantiles` along a dimension
         of that name; lazy arrays stay lazy.
@@ -314,68 +627,124 @@ class Model:
         (500,)
         """
         if type(inputs).__module__.partition(".")[0] == "xarray" and hasattr(inputs, "data_vars"):
+            if state and self._core.state_columns is not None:
+                raise ValueError("the model has a state, which forecasts of Datasets do not use: give state=False")
             from ._xarray import predict
 
-            return predict(self, inputs, prediction, quantiles)
+            return predict(self, inputs, prediction, quantiles, missing_value)
         if quantiles is not None:
             raise ValueError("quantiles are for xarray Datasets; of other forecasts, ask .quantile(q)")
-        table = Table(inputs)
-        if prediction is None and table.named and self.prediction in table and not self.has_mean:
+        if state and self._core.state_columns is not None:
+            usual_time, usual_group = self._core.state_columns
+            times = usual_time if times is None else times
+            groups = usual_group or None if groups is None else groups
+        elif times is not None or groups is not None:
+            raise ValueError("times and groups are for models with a state, and this forecast uses none")
+        table = Table(
+            inputs,
+            [*self._sources(), self.prediction if prediction is None else prediction, times, groups],
+            missing_value=missing_value,
+        )
+        if prediction is None and table.named and self._predicted_by(table):
             prediction = self.prediction
-        mu = _Roles(table, prediction=prediction).get("prediction")
-        return self._forecast(self._columns(table, None if mu is None else len(mu)), mu, table.rows())
+        roles = _Roles(table, prediction=prediction, time=times, group=groups)
+        roles.load()
+        mu = roles.get("prediction")
+        columns = [column(values, what, None if mu is None else len(mu)) for what, values in self._columns(table)]
+        if times is not None:
+            return self._with_family(*_core.forecast_at(self._core, columns, mu, roles.get("time"), roles.get("group")))
+        return self._forecast(columns, mu, table.rows())
+
+    def _with_family(self, mean: Array, sigma: Array, off_support: bytes, parameters: Array, family: _core.Family) -> Forecast:
+        outside = np.frombuffer(off_support, np.uint8).astype(bool) | np.isnan(sigma)
+        forecast = Forecast(mean, sigma, outside, family, parameters)
+        forecast._model = self
+        return forecast
 
     def _forecast(self, columns: list[Array], mu: Array | None, rows: int | None) -> Forecast:
         if self.corrects_bias and mu is None:
             raise ValueError("the model corrects the prediction: give predict() a prediction")
         # A constant sigma has no inputs to count the rows by.
-        counted = mu if mu is not None or columns or rows is None else np.zeros(rows)
-        mean, sigma, off_support = self._core.forecast(columns, counted)
-        if mu is None and not self.has_mean:
-            mean = None
+        mean, sigma, off_support, parameters = self._core.forecast(columns, mu, rows or 0)
         # A row with a missing input is not known to lie inside.
-        outside = np.frombuffer(off_support, np.uint8).astype(bool) | np.isnan(sigma)
-        return Forecast(mean, sigma, outside, self._core.shape)
+        return self._with_family(mean, sigma, off_support, parameters, self._core.family)
+
+    # Through time
+
+    def _timed(self, inputs: Any, missing: str, given: dict[str, Any], options: dict[str, Any]) -> tuple[_Roles, dict[str, Any]]:
+        """Rows with their times, and the options of those who learn from them. Roles that are not given are the archive's."""
+        columns = self.content["columns"]
+        state_time, state_group = self._core.state_columns or ("", "")
+        if given["observation"] is None and given["error"] is None:
+            given["observation"] = columns.get("observation")
+            given["error"] = None if given["observation"] is not None else columns.get("error")
+        if given["prediction"] is None and given["error"] is None and not self.has_mean:
+            given["prediction"] = self.prediction
+        for role, usual in (("time", state_time or columns.get("time")), ("group", state_group or None)):
+            # A name is part of what a state is made with; values have none of their own.
+            if isinstance(given[role], str) or not state_time:
+                options[role] = given[role] if isinstance(given[role], str) or given[role] is None else role
+            given[role] = usual if given[role] is None else given[role]
+        if given["time"] is None:
+            raise ValueError("the model has no time: give times")
+        table = Table(inputs, [*self._sources(), *given.values()])
+        roles = _Roles(table, **given)
+        values = roles.load(missing, self._columns(table))
+        roles.core.set_inputs(self.inputs, values)
+        given_options = {"correct": [table.written_out(name) for name in _listed(options.pop("correct"))]}
+        for name in ("forget", "delay"):
+            given_options[name] = _duration(options.pop(name, None))
+        given_options.update(options)
+        levels = given_options["adaptive"]
+        given_options["adaptive"] = [float(level) for level in ([levels] if isinstance(levels, (int, float)) else levels)]
+        return roles, {name: value for name, value in given_options.items() if value is not None}
+
+    def update(
+        self,
+        inputs: Any,
+        *,
+        times: Any = None,
+        observation: Any = None,
+        prediction: Any = None,
+        error: Any = None,
+        groups: Any = None,
+        forget: Any = None,
+        shrink: float | None = None,
+        correct: Sequence[str] | str = (),
+        adaptive: Sequence[float] | float = (),
+        missing: Missing = "refuse",
+    ) -> Model:
+        """The model after it has learned from these rows, whose observations have arrived: `accrue update`.
+
+        Rows are in the order of their times, and later than what the model has seen. Roles that are not given are columns of
+        `inputs` that are called as they were in the archive. What the state is made with is said at the first update and kept:
+        groups: labels of what has a shift of its own, such as stations.
+        forget: "auto", "never", a duration ("28d", a timedelta; of plain numbers a number).
+        shrink, correct, adaptive: docs/operation.md explains these.
+
+        ValueError for rows that were seen, times that go back, a row that is there twice.
+        """
+        roles, options = self._timed(
+            inputs,
+            missing,
+            {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
+            {"forget": forget, "shrink": shrink, "correct": correct, "adaptive": adaptive},
+        )
+        return Model(_core.update(self._core, roles.core, options))
 
     # Verification
 
-    def _score(
+    def _forecasts(
         self,
         inputs: Any,
         prediction: Any,
-        levels: Sequence[float],
-        names: Mapping[str, Any] | None,
+        compare: Mapping[str, Any] | None,
         name: str,
+        missing: str,
+        scores: ScoreOptions,
         **given: Any,
-    ) -> tuple[Table, _Roles, list[tuple[Any, ...]]]:
-        """The forecasts of the rows by this model and by those it is compared with, each with its verification."""
-        table = Table(inputs)
-        if prediction is None and given["error"] is None and self.prediction in table and not self.has_mean:
-            prediction = self.prediction
-        roles = _Roles(table, prediction=prediction, **given)
-        roles.add_errors()
-        if self.corrects_bias and roles.get("observation") is None:
-            raise ValueError("the model corrects the prediction: give prediction and observation in place of error")
-        forecasts = []
-        for label, other in {name: self, **(names or {})}.items():
-            if isinstance(other, str):
-                other = table.raw(other)
-            errors, means, shape, core = roles.get("error"), roles.get("prediction"), None, None
-            if isinstance(other, Model):
-                forecast = other._forecast(other._columns(table, roles.rows()), means, roles.rows())
-                sigmas, shape, core = forecast.sigma, other._core.shape, other._core
-                if other.corrects_bias or other.has_mean:
-                    means = forecast._centre()
-                    errors = roles.get("observation") - means
-            else:
-                sigmas = column(other, f"sigma '{label}'", roles.rows())
-            if errors is None:
-                raise ValueError(f"'{label}' has no mean of its own: give a prediction")
-            verification = _core.verify(
-                errors, sigmas, shape, roles.get("weight"), roles.get("group"), list(levels), label
-            )
-            forecasts.append((verification, errors, sigmas, means, core))
-        return table, roles, forecasts
+    ) -> _Evaluated:
+        return _evaluated([(name, self), *(compare or {}).items()], inputs, prediction, missing, scores, **given)
 
     def evaluate(
         self,
@@ -385,28 +754,37 @@ class Model:
         prediction: Any = None,
         error: Any = None,
         groups: Any = None,
+        by: Any = None,
         sample_weight: Any = None,
+        missing: Missing = "refuse",
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
+        **scores: Unpack[ScoreOptions],
     ) -> dict[str, Any]:
         """Score the model's forecast of these rows: the object that `accrue evaluate --json` prints (docs/evaluate.md).
 
-        compare: other forecasts of the same rows by name: models, or sigmas (values, or names of columns of `inputs`). The
-            result is then {"forecasts": [...]}.
+        compare: other forecasts of the same rows by name: models, `Forecast`s, or sigmas (values, or names of columns of
+            `inputs`). The result is then {"forecasts": [...], "comparison": [...], "lowest_crps": {...}}.
+        groups: labels of what rows that err together share: they are resampled. by: names of columns, or a mapping of names to
+            labels: also figures for each value (docs/groups.md).
+        scores: other forecasts and further scores, which help(accrue.ScoreOptions) explains.
         """
-        _, _, forecasts = self._score(
+        _require_score_options(scores)
+        evaluated = self._forecasts(
             inputs,
             prediction,
-            levels,
             compare,
             name,
+            missing,
+            scores,
             observation=observation,
             error=error,
             group=groups,
+            by=by,
             weight=sample_weight,
         )
-        return json.loads(_core.scores_json([forecast[0] for forecast in forecasts]))
+        return evaluated.scores(levels)
 
     def report(
         self,
@@ -418,7 +796,9 @@ class Model:
         error: Any = None,
         groups: Any = None,
         times: Any = None,
+        by: Any = None,
         sample_weight: Any = None,
+        missing: Missing = "refuse",
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
@@ -429,47 +809,28 @@ class Model:
         Without rows it draws the fit: the archive's rows, each by fits that never saw it. Known after `fit` only.
         The page needs no network and no other file. Returns what it is drawn from (docs/report-data.md).
         """
-        if inputs is None:
-            return self._report_fit(path, title or "Fit report")
-        table, roles, forecasts = self._score(
-            inputs,
-            prediction,
-            levels,
-            compare,
-            name,
-            observation=observation,
-            error=error,
-            group=groups,
-            weight=sample_weight,
-            time=times,
-        )
-        several = f"{len(forecasts)} forecasts compared"
-        title = title or (several if len(forecasts) > 1 else f"Forecast report: {name}")
-        columns = self._columns(table, len(forecasts[0][1]))
-        return _write_report(path, title, "rows", roles, dict(zip(self.inputs, columns)), forecasts)
-
-    def _report_fit(self, path: str | os.PathLike[str], title: str) -> dict[str, Any]:
-        if self._fit is None:
+        if inputs is not None:
+            evaluated = self._forecasts(
+                inputs,
+                prediction,
+                compare,
+                name,
+                missing,
+                {},
+                observation=observation,
+                error=error,
+                group=groups,
+                by=by,
+                weight=sample_weight,
+                time=times,
+            )
+            data = _core.report(title or "", evaluated.rows, evaluated.forecasts, list(levels))
+        elif self._fit is not None:
+            data = self._fit.report(title or "Fit report")
+        else:
             raise ValueError("a model file holds no rows: give report() some, or call it after fit()")
-        verification, inputs, roles, errors, sigmas = self._fit
-        held_out = np.flatnonzero(~np.isnan(sigmas))
-        means = None
-        if self.has_mean:
-            means = roles.get("observation") - errors
-        elif roles.get("prediction") is not None:
-            # What the observation would be without the error that is left.
-            means = roles.get("prediction") + (roles.get("error") - errors)
-        drawn = (
-            verification,
-            errors[held_out],
-            sigmas[held_out],
-            None if means is None else means[held_out],
-            self._core,
-        )
-        inputs = {name: values[held_out] for name, values in inputs.items()}
-        # The fit has more to say than the figures alone, of a bias that was not corrected for example.
-        verdict = self.verification["verdict"]
-        return _write_report(path, title, self.verification["kind"], roles.some(held_out), inputs, [drawn], verdict)
+        _core.write_page(os.fspath(path), data)
+        return json.loads(data)
 
     # In notebooks and between processes
 
@@ -486,56 +847,198 @@ class Model:
             ("Calibration error", f"{v['calibration_error_percent']:.2f}%"),
             ("floor: if calibrated", f"{v['calibration_floor_percent']:.2f}%"),
             ("sd of z", f"{v['sd_z']:.3f}"),
-            *((f"{c['level']:.0%} interval holds", f"{c['observed']:.1%}") for c in v["coverage"]),
+            *((f"{c['level']:.0%} interval coverage", f"{c['observed']:.1%}") for c in v["coverage"]),
         ]
-        rows = "".join(f"<tr><td>{html.escape(k)}</td><td>{value}</td></tr>" for k, value in figures)
-        remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in self.remarks)
         return (
-            f"<p><b>accrue model</b> of {html.escape(', '.join(self.inputs) or 'no inputs')}; {html.escape(v['kind'])}: "
-            f"{html.escape(self.summary)}</p><table>{rows}</table>" + (f"<ul>{remarks}</ul>" if remarks else "")
+            _html.paragraph(f"of {', '.join(self.inputs) or 'no inputs'}; {v['kind']}: {self.summary}", title="accrue model")
+            + _html.side_by_side(_html.table([], figures), _html.reliability(v))
+            + _html.bullets(self.remarks)
         )
 
 
-def _write_report(
-    path: str | os.PathLike[str],
-    title: str,
-    kind: str,
-    roles: _Roles,
-    inputs: Mapping[str, Array],
-    forecasts: list[tuple[Any, ...]],
-    verdict: dict[str, Any] | None = None,
+class _Evaluated(NamedTuple):
+    """Rows with observations, and forecasts of them, as the library takes them."""
+
+    rows: _core.Rows
+    forecasts: list[tuple[str, Any, list[Array], list[Any]]]
+    dropped: int
+    options: dict[str, Any]
+
+    def scores(self, levels: Sequence[float]) -> dict[str, Any]:
+        return json.loads(_core.evaluate(self.rows, self.forecasts, list(levels), self.dropped, self.options))
+
+
+def _require_score_options(scores: ScoreOptions) -> None:
+    for option in scores:
+        if option not in ScoreOptions.__annotations__:
+            raise no_column(option, ScoreOptions.__annotations__, what="option")
+
+
+def _members(members: Any, table: Table, used: Collection[str]) -> list[tuple[str, Any]]:
+    """The columns of an ensemble: names and patterns of columns of the table, or an array of (rows, members)."""
+    texts = [members] if isinstance(members, str) else members
+    if all(isinstance(text, str) for text in texts):
+        columns: list[tuple[str, Any]] = []
+        for text in texts:
+            matching = table.matching(text)
+            names = [text] if matching is None else [m for m in matching if table.is_free(m) and m not in used]
+            if not names:
+                raise ValueError(f"members: no column of numbers without another role matches '{text}'; columns: {', '.join(table.names)}")
+            columns += [(f"member '{name}'", table.raw(name)) for name in names]
+        return columns
+    values = as_array(members)
+    if values.ndim != 2:
+        raise ValueError(f"members has the shape {values.shape}, but must be (rows, members), or names of columns")
+    return [(f"member {k + 1}", np.ascontiguousarray(values[:, k])) for k in range(values.shape[1])]
+
+
+def _quantiles(quantiles: Any, table: Table) -> list[tuple[float, tuple[str, Any]]]:
+    """Levels with their columns."""
+    if not isinstance(quantiles, Mapping) or not quantiles:
+        raise ValueError('quantiles is a mapping of levels to values or names of columns: {0.05: "q05", 0.95: "q95"}')
+    return [
+        (float(level), (f"quantile {level}", table.raw(values) if isinstance(values, str) else values))
+        for level, values in quantiles.items()
+    ]
+
+
+def _names_in(values: Any) -> list[str]:
+    """The columns of a table that these values name."""
+    if isinstance(values, Mapping):
+        values = list(values.values())
+    return [values] if isinstance(values, str) else [v for v in values if isinstance(v, str)] if isinstance(values, (list, tuple)) else []
+
+
+def _evaluated(
+    named: Sequence[tuple[str, Any]], inputs: Any, prediction: Any, missing: str, scores: ScoreOptions, **given: Any
+) -> _Evaluated:
+    """Forecasts by name: models, `Forecast`s, or sigmas: values, or names of columns of `inputs`; and those of `scores`."""
+    members, quantiles = scores.get("members"), scores.get("quantiles")
+    models = [forecast for _, forecast in named if isinstance(forecast, Model)]
+    needed = [prediction, *given.values(), *_by_names(given.get("by")), *_names_in(members), *_names_in(quantiles)]
+    for model in models:
+        needed += [model.prediction, *model._sources()]
+    needed += [forecast for _, forecast in named if isinstance(forecast, str)]
+    table = Table(inputs, needed, numeric=members is not None)
+    if prediction is None and given.get("error") is None:
+        usual = [model.prediction for model in models if model._predicted_by(table)]
+        prediction = usual[0] if usual else None
+    roles = _Roles(table, prediction=prediction, **given)
+    sources: list[tuple[str, Any, list[tuple[str, Any]], list[float]]] = []
+    for label, forecast in named:
+        # A model with a mean of its own beside others, which lie around the prediction.
+        if isinstance(forecast, Model) and forecast.has_mean and prediction is not None and len(named) > 1:
+            forecast = forecast.predict(inputs)
+        if isinstance(forecast, Model):
+            sources.append((label, forecast._core, forecast._columns(table), []))
+        elif isinstance(forecast, Forecast):
+            figures = [(f"sigma '{label}'", forecast.sigma), (f"mean '{label}'", forecast._centre())]
+            figures += [(f"parameter '{label}'", np.ascontiguousarray(one)) for one in forecast._parameters.T]
+            sources.append((label, forecast._family, figures, []))
+        else:
+            values = table.raw(forecast) if isinstance(forecast, str) else forecast
+            sources.append((label, None, [(f"sigma '{label}'", values)], []))
+    if members is not None:
+        sources.append(("members", "members", _members(members, table, roles.used.values()), []))
+    if quantiles is not None:
+        levelled = _quantiles(quantiles, table)
+        sources.append(("quantiles", "quantiles", [one for _, one in levelled], [level for level, _ in levelled]))
+    loaded = iter(roles.load(missing, [one for _, _, columns, _ in sources for one in columns]))
+    forecasts: list[tuple[str, Any, list[Array], list[Any]]] = []
+    for label, source, columns, quantile_levels in sources:
+        values = [next(loaded) for _ in columns]
+        # Of a forecast: sigma, perhaps its mean, and parameters of the rows.
+        count = len(values) - source.width if isinstance(source, _core.Family) else len(values)
+        forecasts.append((label, source, values[:count], quantile_levels or values[count:]))
+    if named and isinstance(named[0][1], Model):  # what a report draws errors along
+        drawn = [k for k, (_, kind) in enumerate(named[0][1]._core.input_columns) if kind in ("number", "cyclic")]
+        roles.core.set_inputs([named[0][1].inputs[k] for k in drawn], [forecasts[0][2][k] for k in drawn])
+    options = {
+        "exceed": [float(y) for y in scores.get("exceed") or ()],
+        "quantile_scores": [float(level) for level in scores.get("quantile_scores") or ()],
+        "conditional": bool(scores.get("conditional", False)),
+        "decompose": bool(scores.get("decompose", False)),
+        "baselines": _listed(scores.get("baselines")),
+    }
+    return _Evaluated(roles.core, forecasts, roles.dropped(), options)
+
+
+def evaluate(
+    inputs: Any = None,
+    *,
+    observation: Any = None,
+    prediction: Any = None,
+    error: Any = None,
+    sigma: Any = None,
+    groups: Any = None,
+    by: Any = None,
+    sample_weight: Any = None,
+    missing: Missing = "refuse",
+    levels: Sequence[float] = (0.5, 0.9, 0.95),
+    **scores: Unpack[ScoreOptions],
 ) -> dict[str, Any]:
-    difference = [roles.names[role] for role in ("observation", "prediction") if role in roles.names]
-    data = _core.report_data(
-        title,
-        f"{len(forecasts[0][1])} rows; error = {roles.names.get('error') or ' - '.join(difference)}",
-        kind,
-        list(roles.names.items()),
-        roles.get("weight"),
-        roles.get("group"),
-        roles.get("time"),
-        roles.dates,
-        list(inputs),
-        list(inputs.values()),
-        forecasts,
+    """Score forecasts of any kind: the object that `accrue evaluate --json` prints (docs/evaluate.md).
+
+    sigma: standard deviations around the prediction, as values or as a column of `inputs`; the rest as for `Model.evaluate`.
+    scores: an ensemble (members), a quantile forecast (quantiles), baselines and further scores (help(accrue.ScoreOptions)).
+
+    >>> rng = np.random.default_rng(1)
+    >>> y = rng.normal(size=500)
+    >>> result = evaluate(observation=y, members=rng.normal(size=(500, 20)), exceed=[1.0])
+    >>> result["members"], len(result["rank_histogram"]["share"])
+    (20, 21)
+    """
+    _require_score_options(scores)
+    named = [] if sigma is None else [(sigma if isinstance(sigma, str) else "sigma", sigma)]
+    if not named and scores.get("members") is None and scores.get("quantiles") is None:
+        raise ValueError("there is no forecast: give sigma, members or quantiles")
+    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight)
+    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given).scores(levels)
+
+
+def compare(
+    forecasts: Mapping[str, Any],
+    inputs: Any = None,
+    *,
+    observation: Any = None,
+    prediction: Any = None,
+    error: Any = None,
+    groups: Any = None,
+    by: Any = None,
+    sample_weight: Any = None,
+    missing: Missing = "refuse",
+    levels: Sequence[float] = (0.5, 0.9, 0.95),
+    **scores: Unpack[ScoreOptions],
+) -> Comparison:
+    """Several forecasts of the same rows: scores, differences row by row, and which is best, as `accrue evaluate` has them.
+
+    forecasts: by name: models, `Forecast`s, or sigmas around the prediction (values, or names of columns of `inputs`).
+    inputs: a table as for `fit`; it can be left out where all is given as values and no forecast is a model.
+    scores: an ensemble, a quantile forecast or baselines beside them, and further scores (help(accrue.ScoreOptions)).
+    The rest as for `Model.evaluate`. A `Forecast` needs the observation; sigmas need a prediction or an error.
+
+    >>> archive, later = generate("G", 500, seed=1), generate("G", 500, seed=2)
+    >>> roles = dict(prediction="f", observation="y")
+    >>> network = fit(archive, columns=["x"], **roles, progress=False)
+    >>> constant = fit(archive, form="constant", **roles, progress=False)
+    >>> compare({"network": network, "constant": constant}, later, observation="y").best
+    'network'
+    """
+    _require_score_options(scores)
+    others = [scores.get("members"), scores.get("quantiles"), *_listed(scores.get("baselines"))]
+    count = len(forecasts) + sum(other is not None for other in others)
+    if count < 2:
+        raise ValueError(f"compare takes at least two forecasts, but there {'is' if count else 'are'} {count}")
+    evaluated = _evaluated(
+        [(str(name), forecast) for name, forecast in forecasts.items()],
+        {} if inputs is None else inputs,
+        prediction,
+        missing,
+        scores,
+        observation=observation,
+        error=error,
+        group=groups,
+        by=by,
+        weight=sample_weight,
     )
-    content = json.loads(data)
-    if verdict is not None:
-        content["verdict"] = verdict
-    _write(path, _core.report_page(json.dumps(content)))
-    return content
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    """The file whole or not at all, as the command writes it."""
-    temporary = f"{os.fspath(path)}.{os.getpid()}.part"
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException as problem:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        if isinstance(problem, OSError):
-            raise type(problem)(problem.errno, problem.strerror, os.fspath(path)) from None
-        raise
+    return Comparison(evaluated.scores(levels))

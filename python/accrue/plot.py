@@ -42,11 +42,11 @@ def _data(forecast: Forecast, y: Any, x: Any = None) -> dict[str, Any]:
     if not known.any():
         raise ValueError("no row has both a forecast and an observation")
     errors, sigmas, mean = (observed - mean)[known], forecast.sigma[known], mean[known]
-    verification = _core.verify(errors, sigmas, forecast._shape, None, None, [0.5, 0.9], "forecast")
-    values = None if x is None else column(x, "x", len(forecast))[known]
-    names, inputs = ([], []) if values is None else (["x"], [values])
-    drawn = [(verification, errors, sigmas, mean, None)]
-    return json.loads(_core.report_data("", "", "rows", [], None, None, None, False, names, inputs, drawn))
+    rows = _core.Rows({"error": errors, "prediction": mean}, {"error": "error"}, [], False)
+    if x is not None:
+        rows.set_inputs(["x"], [column(x, "x", len(forecast))[known]])
+    parameters = [np.ascontiguousarray(one[known]) for one in forecast._parameters.T]
+    return json.loads(_core.report("", rows, [("forecast", forecast._family, [sigmas], parameters)], [0.5, 0.9]))
 
 
 def _axes(ax: Any) -> Any:
@@ -67,7 +67,7 @@ def reliability(forecast: Forecast, y: Any, ax: Any = None, label: str | None = 
 
 def pit(forecast: Forecast, y: Any, ax: Any = None) -> Any:
     """Histogram of the probability integral transforms; flat where the forecast is calibrated."""
-    bars = _histogram(forecast, y)
+    bars = _data(forecast, y)["forecasts"][0]["pit"]
     ax = _axes(ax)
     ax.axhspan(bars["low"], bars["high"], color="0.9", linewidth=0)
     ax.stairs(bars["share"], bars["edges"], fill=True, color=_LINE, alpha=0.7)
@@ -75,43 +75,37 @@ def pit(forecast: Forecast, y: Any, ax: Any = None) -> Any:
     return ax
 
 
-def _histogram(forecast: Forecast, y: Any) -> dict[str, Any]:
-    # The report knows the shape of a recalibrated forecast from its model; here there is none.
-    bars = _data(forecast, y)["forecasts"][0]["pit"]
-    if not forecast.is_gaussian:
-        pits = forecast.cdf(y)
-        share, _ = np.histogram(pits[np.isfinite(pits)], bars["edges"])
-        bars["share"] = list(share / share.sum())
-    return bars
-
-
 def sigma(forecast: Forecast, y: Any, x: Any, ax: Any = None) -> Any:
-    """Sigma along one input, beside the root mean square error in bins of it with its 90% interval."""
+    """The forecast's 5%, 50% and 95% quantiles of the error along one input, beside the observed ones in bins of it with
+    their 90% intervals."""
     bins = _data(forecast, y, x)["forecasts"][0]["inputs"][0]["bins"]
     ax = _axes(ax)
-    ax.plot(bins["x"], bins["sigma"], color=_LINE, label="sigma")
-    _error_bars(ax, bins, bins["x"])
-    ax.set(xlabel=name_of(x, "x"), ylabel="sigma")
+    ax.fill_between(bins["x"], bins["q05"], bins["q95"], color=_BAND, linewidth=0, label="forecast: 5% to 95%")
+    ax.plot(bins["x"], bins["q50"], color=_LINE, label="forecast: median")
+    for share in ("q05", "q50", "q95"):
+        label = "observed 5%, 50%, 95%" if share == "q50" else None
+        _error_bars(ax, bins, bins["x"], f"observed_{share}", label)
+    ax.set(xlabel=name_of(x, "x"), ylabel="error")
     ax.legend()
     return ax
 
 
 def spread_skill(forecast: Forecast, y: Any, ax: Any = None) -> Any:
-    """Root mean square error against sigma, in bins of sigma; on the diagonal where sigma is right."""
+    """Width of the middle 90% of the errors against that of the forecast, in bins of sigma; on the diagonal where it is right."""
     bins = _data(forecast, y)["forecasts"][0]["spread_skill"]
     ax = _axes(ax)
-    most = max(*bins["sigma"], *bins["rmse_high"])
+    most = max(*bins["width"], *bins["observed_width_high"])
     ax.plot([0, most], [0, most], color="0.5", linewidth=0.8)
-    _error_bars(ax, bins, bins["sigma"])
-    ax.set(xlabel="sigma", ylabel="root mean square error")
+    _error_bars(ax, bins, bins["width"], "observed_width", None)
+    ax.set(xlabel="forecast: width of the middle 90%", ylabel="errors: width of the middle 90%")
     return ax
 
 
-def _error_bars(ax: Any, bins: dict[str, Any], x: Any) -> None:
-    rmse, low, high = (np.array(bins[key], float) for key in ("rmse", "rmse_low", "rmse_high"))
-    # A bin of rounding width can put an end on the wrong side of its centre.
-    ends = np.maximum([rmse - low, high - rmse], 0)
-    ax.errorbar(x, rmse, ends, fmt="o", markersize=3, linewidth=1, color=_OTHER, label="root mean square error")
+def _error_bars(ax: Any, bins: dict[str, Any], x: Any, key: str, label: str | None) -> None:
+    value, low, high = (np.array(bins[name], float) for name in (key, f"{key}_low", f"{key}_high"))
+    # Rounding can put an end on the wrong side of its centre.
+    ends = np.maximum([value - low, high - value], 0)
+    ax.errorbar(x, value, ends, fmt="o", markersize=3, linewidth=1, color=_OTHER, label=label)
 
 
 def fan(forecast: Forecast, y: Any = None, x: Any = None, ax: Any = None, levels: Any = (0.5, 0.9)) -> Any:

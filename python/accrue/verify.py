@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,22 @@ def verify(
     *,
     weights: Any = None,
     groups: Any = None,
+    by: Mapping[str, Any] | None = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     name: str = "sigma",
 ) -> dict[str, Any]:
-    """Every figure of N(mu, sigma^2): the object that `accrue evaluate --json` prints (docs/evaluate.md)."""
+    """Every figure of N(mu, sigma^2): the object that `accrue evaluate --json` prints (docs/evaluate.md).
+
+    groups: labels of what rows that err together share: they are resampled. by: names and labels of columns: also figures for
+    each value of these (docs/groups.md).
+    """
     e, s = (values.ravel() for values in broadcast(error, sigma))
     require_rows(np.isfinite(e), "error", e, "finite; leave such rows out")
     require_rows((s > 0) & np.isfinite(s), "sigma", s, "positive")
-    labels = None if groups is None else codes(groups)
-    return json.loads(_core.scores_json([_core.verify(e, s, None, weights, labels, list(levels), name)]))
+    values = {"error": e, "weight": weights, "group": None if groups is None else codes(groups)}
+    columns = [(str(column), codes(values)) for column, values in (by or {}).items()]
+    rows = _core.Rows(values, {"error": "error"}, columns, False)
+    return json.loads(_core.evaluate(rows, [(name, None, [s], [])], list(levels)))
 
 
 def pit(error: Any, sigma: Any) -> Array:

@@ -34,7 +34,7 @@ for one in scores["forecasts"]:
 data = full.report(
     folder / "report.html", late, observation="observation", groups="start_time", name="full", compare=compare
 )
-for difference in data["comparison"]:
+for difference in data["scores"]["comparison"]:
     crps = difference["crps"]
     print(
         f"{difference['second']} - {difference['first']}: {crps['difference']:+.4f} ({crps['low']:+.4f} to {crps['high']:+.4f})"

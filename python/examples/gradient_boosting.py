@@ -21,7 +21,7 @@ print("held-out rows of the fit:", regressor.model_.summary)
 mean, sigma = regressor.predict(X_test, return_std=True)
 low, high = regressor.predict_interval(X_test, 0.9)
 forecast = regressor.predict_distribution(X_test)
-print(f"the 90% interval holds {((low < y_test) & (y_test < high)).mean():.1%} of new rows")
+print(f"the 90% interval covers {((low < y_test) & (y_test < high)).mean():.1%} of new rows")
 print(f"probability of more than 1 for the first: {1 - forecast.cdf(1.0)[0]:.3f}")
 
 # %% Do the error bars keep their word on rows that nobody has seen? And are they better than one number for all?

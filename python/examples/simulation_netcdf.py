@@ -39,6 +39,6 @@ error_bars.to_netcdf(folder / "error_bars.nc")
 # %% How often did the 90% interval hold what came?
 y = late["observation"]
 inside = (error_bars["quantiles"].sel(quantile=0.05) < y) & (y < error_bars["quantiles"].sel(quantile=0.95))
-print(f"late: the 90% interval holds {float(inside.mean()):.1%}; sigma is in {error_bars['sigma'].attrs['units']}")
+print(f"late: the 90% interval covers {float(inside.mean()):.1%}; sigma is in {error_bars['sigma'].attrs['units']}")
 print(f"sigma grows with the lead time: {np.corrcoef(late['lead_time'], error_bars['sigma'])[0, 1]:.2f}")
 late.close()

@@ -124,4 +124,10 @@ Groups::Groups(nb::handle pair) {
     labels = nb::cast<std::vector<std::string>>(pair[1]);
 }
 
+GroupedColumns::GroupedColumns(const nb::list& columns) {
+    groups.reserve(nb::len(columns));  // spans point into them
+    for (const nb::handle column : columns)
+        list.push_back({nb::cast<std::string>(column[0]), groups.emplace_back(column[1]).grouping()});
+}
+
 }  // namespace accrue::python

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "accrue/error.hpp"
 #include "accrue/threads.hpp"
 #include "accrue/verify.hpp"
 
@@ -33,6 +35,7 @@ public:
 
     std::span<const double> span() const;
     operator std::span<const double>() const { return span(); }  // NOLINT: it stands for its values
+    bool is_none() const { return is_none_; }
     bool is_scalar() const { return !has_view_ && !is_none_; }
     bool has_shape_of(const Numbers& other) const;
     // An array of the same shape to fill, or for a scalar its place.
@@ -83,6 +86,13 @@ struct Groups {
     std::vector<std::string> labels;
 };
 
+// A list of (name, groups), columns for whose values there are figures.
+struct GroupedColumns {
+    explicit GroupedColumns(const nb::list& columns);
+    std::vector<Groups> groups;
+    std::vector<ColumnGrouping> list;
+};
+
 // 0: all threads of the machine. Changed under the GIL only.
 extern int thread_limit;
 
@@ -95,6 +105,20 @@ void without_gil(Work&& work) {
         with_threads(threads, work);
     else
         work();
+}
+
+// Runs the work on the file of this path; where that fails for a reason of the system, it is Python's own error, with
+// errno and path.
+template <typename Work>
+void with_file(const std::string& path, Work&& work) {
+    try {
+        without_gil(work);
+    } catch (const Error& error) {
+        if (error.error_number() == 0) throw;
+        errno = error.error_number();
+        PyErr_SetFromErrnoWithFilename(PyExc_OSError, path.c_str());
+        throw nb::python_error();
+    }
 }
 
 }  // namespace accrue::python

@@ -4,15 +4,29 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "accrue/error.hpp"
 #include "accrue/fit.hpp"
 #include "accrue/generate.hpp"
+#include "accrue/messages.hpp"
 #include "accrue/version.hpp"
 #include "arrays.hpp"
 
 namespace accrue::python {
+
+std::string in_python(const OptionName& option) {
+    // Arguments that are called otherwise than the option.
+    static const std::map<std::string, std::string> arguments = {{"inputs", "columns"}, {"weight", "sample_weight"},
+                                                                 {"group", "groups"},   {"fold_group", "fold_groups"},
+                                                                 {"time", "times"},     {"no-state", "state=False"}};
+    const auto other = arguments.find(option.name);
+    const std::string& name = other == arguments.end() ? option.name : other->second;
+    if (option.value.empty()) return name;
+    return option.is_word ? name + "=\"" + option.value + '"' : name + '=' + option.value;
+}
 
 namespace {
 
@@ -20,8 +34,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     try {
         std::rethrow_exception(thrown);
     } catch (const InputError& error) {
-        const nb::object words = nb::module_::import_("accrue._words").attr("in_python")(error.what());
-        PyErr_SetObject(PyExc_ValueError, words.ptr());
+        PyErr_SetString(PyExc_ValueError, error.message().text(in_python).c_str());
     } catch (const MachineError& error) {
         PyErr_SetString(PyExc_OSError, error.what());
     } catch (const Error& error) {
@@ -56,9 +69,13 @@ NB_MODULE(_core, module) {
     });
     module.def("threads", [] { return thread_limit; });
     module.def("generate", generated);
+    module.def("nearest_name", accrue::nearest_name);
+    module.def("name_list", [](const std::vector<std::string>& names) { return accrue::name_list(names); });
     add_scores(module);
     add_verify(module);
     add_distribution(module);
+    add_rows(module);
     add_model(module);
     add_report(module);
+    add_time(module);
 }

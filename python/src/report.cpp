@@ -1,69 +1,105 @@
-// The numbers of a report, and its page.
-#include "accrue/report.hpp"
+// Forecasts scored, the numbers of a report, and its page.
+#include "report.hpp"
 
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <deque>
 #include <nlohmann/json.hpp>
 
+#include "accrue/evaluate.hpp"
+#include "accrue/files.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
+#include "rows.hpp"
 
 namespace accrue::python {
 
-namespace {
+std::string text_of(const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
-// Every forecast is (verification, errors, sigmas, means or None, model or None).
-std::string drawn_data(const std::string& title, const std::string& subtitle, const std::string& kind,
-                       const std::vector<std::pair<std::string, std::string>>& columns, nb::handle weights,
-                       nb::handle groups, nb::handle times, bool times_are_dates,
-                       const std::vector<std::string>& input_names, const nb::list& inputs, const nb::list& forecasts) {
+ReportText report_text(const std::string& title) {
     ReportText text;
     text.title = title;
-    text.subtitle = subtitle;
-    text.kind = kind;
-    text.columns = columns;
     text.command = "accrue in Python";
-    const Numbers w(weights);
-    const Numbers t(times);
-    const Groups g(groups);
-    const Columns drawn(inputs);
-    ReportRows rows;
-    rows.weights = w;
-    rows.groups = g.grouping();
-    rows.times = t;
-    rows.times_are_dates = times_are_dates;
-    rows.input_names = input_names;
-    rows.inputs = drawn.spans;
-    std::deque<Numbers> own;
-    std::vector<ReportForecast> all;
+    return text;
+}
+
+namespace {
+
+// Levels of intervals and what else is asked for, by the names of EvaluateOptions.
+EvaluateOptions evaluate_options(const std::vector<double>& levels, const nb::dict& given) {
+    EvaluateOptions options;
+    options.levels = levels;
+    const auto take = [&](const char* name, auto& value) {
+        if (given.contains(name)) value = nb::cast<std::remove_reference_t<decltype(value)>>(given[name]);
+    };
+    take("quantile_scores", options.quantile_scores);
+    take("exceed", options.exceed);
+    take("conditional", options.conditional);
+    take("decompose", options.decompose);
+    take("baselines", options.baselines);
+    return options;
+}
+
+// Evaluates forecasts and gives what is made of it as text. Every forecast is (name, what it is of, columns,
+// parameters). Of a model: the columns of its inputs. Of a family, or None, sigmas and perhaps means, and as parameters
+// columns of those that rows have. "members": those of an ensemble. "quantiles": these, and as parameters their levels.
+template <typename Use>
+std::string evaluated(const Rows& rows, const nb::list& forecasts, const EvaluateOptions& options, Use&& use) {
+    std::deque<Columns> columns;
+    std::deque<std::vector<double>> parameters;
+    std::vector<RowForecast> all;
     for (const nb::handle forecast : forecasts) {
-        ReportForecast& next = all.emplace_back();
-        next.verification = nb::cast<const Verification&>(forecast[0]);
-        next.errors = own.emplace_back(forecast[1]);
-        next.sigmas = own.emplace_back(forecast[2]);
-        next.means = own.emplace_back(forecast[3]);
-        if (!nb::object(forecast[4]).is_none()) next.model = nb::cast<const Model*>(forecast[4]);
+        RowForecast& next = all.emplace_back();
+        next.name = nb::cast<std::string>(forecast[0]);
+        const nb::object source(forecast[1]);
+        const Columns& values = columns.emplace_back(nb::cast<nb::list>(forecast[2]));
+        if (nb::isinstance<nb::str>(source)) {
+            const bool members = nb::cast<std::string>(source) == "members";
+            (members ? next.members : next.quantiles) = values.spans;
+            if (!members) next.quantile_levels = nb::cast<std::vector<double>>(forecast[3]);
+        } else if (nb::isinstance<Model>(source)) {
+            next.model = nb::cast<const Model*>(source);
+            next.inputs = values.spans;
+        } else {
+            next.sigmas = values.spans.at(0);
+            if (values.spans.size() > 1) next.means = values.spans[1];
+            if (!source.is_none()) next.family = nb::cast<SharedFamily>(source);
+            const Columns own(nb::cast<nb::list>(forecast[3]));
+            std::vector<double>& rows_of = parameters.emplace_back();
+            for (std::size_t i = 0; i < next.sigmas.size(); ++i)
+                for (const std::span<const double> column : own.spans) rows_of.push_back(column[i]);
+            next.parameters = rows_of;
+        }
     }
-    std::string data;
-    without_gil([&] {
-        if (!all.empty()) text.verdict = verdict(all.front().verification);
-        data = report_data(text, rows, all).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    });
-    return data;
+    std::string text;
+    without_gil([&] { text = text_of(use(evaluate(rows.archive(), all, options))); });
+    return text;
 }
 
 }  // namespace
 
 void add_report(nb::module_& module) {
-    module.def("report_data", drawn_data, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
-               nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
-    module.def("report_page", [](const std::string& data) {
-        std::string page;
-        without_gil([&] { page = report_page(nlohmann::ordered_json::parse(data)); });
-        return page;
+    module.def(
+        "evaluate",
+        [](const Rows& rows, const nb::list& forecasts, const std::vector<double>& levels, std::size_t dropped,
+           const nb::dict& options) {
+            return evaluated(rows, forecasts, evaluate_options(levels, options), [&](const Evaluation& e) {
+                return scores_json(e.forecasts, e.rows.archive.weights, e.rows.archive.groups, dropped);
+            });
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg("dropped") = 0, nb::arg("options") = nb::dict());
+    module.def("report", [](const std::string& title, const Rows& rows, const nb::list& forecasts,
+                            const std::vector<double>& levels) {
+        return evaluated(rows, forecasts, evaluate_options(levels, {}), [&](const Evaluation& e) {
+            return report_data(report_text(title), e.rows.archive, e.forecasts);
+        });
+    });
+    module.def("write_page", [](const std::string& path, const std::string& data) {
+        with_file(path, [&] { write_file(path, report_page(nlohmann::ordered_json::parse(data))); });
     });
 }
 

@@ -13,7 +13,7 @@ SOURCE = pathlib.Path(os.environ.get("ACCRUE_SOURCE", pathlib.Path(__file__).par
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-MODULES = ["", "._arrays", "._forecast", "._model", "._words", ".plot", ".scores", ".sklearn", ".verify"]
+MODULES = ["", "._arrays", "._forecast", "._model", ".plot", ".scores", ".sklearn", ".verify"]
 
 
 @pytest.mark.parametrize("name", ["accrue" + module for module in MODULES])

@@ -184,6 +184,7 @@ def test_pits_of_a_calibrated_forecast_pass_the_kolmogorov_test():
     result = verify.verify(rng.normal(0, S), S)  # seeded: by chance it would fail 1 time in 1000
     assert result["calibration_p_value"] > 0.001
     assert verify.pit([0.0], [1.0])[0] == 0.5
+    assert np.isnan(verify.pit([np.nan, 0.0], [1.0, np.nan])).all()
     assert verify.pit(E[:6].reshape(2, 3), 1.0).shape == (2, 3)
 
 
@@ -194,10 +195,15 @@ def test_the_kolmogorov_distribution_is_consistent():
         assert verify.kolmogorov_survival(n, d) == pytest.approx(0.1, abs=1e-9)
 
 
-def test_groups_are_verified_one_by_one():
-    groups = np.where(E > 0, "warm", "cold")
-    result = verify.verify(E, S, groups=groups)
-    assert [group["name"] for group in result["groups"]] == ["cold", "warm"]
+def test_values_of_a_column_are_verified_one_by_one_and_groups_are_resampled():
+    labels = np.where(E > 0, "warm", "cold")
+    result = verify.verify(E, S, by={"season": labels})
+    assert [column["column"] for column in result["by"]] == ["season"]
+    assert [value["name"] for value in result["by"][0]["values"]] == ["cold", "warm"]
+    assert "group_band_90_pointwise" not in result["reliability_diagram"]
+    result = verify.verify(E, S, groups=labels)
+    assert result["by"] == []
+    assert "group_band_90_pointwise" in result["reliability_diagram"]
 
 
 def test_what_cannot_be_verified_is_refused():

@@ -23,13 +23,13 @@ template <typename T>
 struct LanesOf;
 template <>
 struct LanesOf<double> {
-    using type [[gnu::vector_size(kLaneBytes)]] = double;
+    using Type [[gnu::vector_size(kLaneBytes)]] = double;
 };
 template <>
 struct LanesOf<float> {
-    using type [[gnu::vector_size(kLaneBytes)]] = float;
+    using Type [[gnu::vector_size(kLaneBytes)]] = float;
 };
-using Lanes = LanesOf<double>::type;
+using Lanes = LanesOf<double>::Type;
 template <typename T>
 inline constexpr std::size_t kLanesOf = kLaneBytes / sizeof(T);
 inline constexpr std::size_t kLanes = kLanesOf<double>;
@@ -41,18 +41,18 @@ static_assert(kBlockRows % (kLanesOf<float> * kTileVectors) == 0);
 inline constexpr std::size_t kTileUnits = 5;  // divides the 50 and 10 units of the networks' layers
 
 template <typename T>
-typename LanesOf<T>::type load(const T* from) {
-    typename LanesOf<T>::type value;
+typename LanesOf<T>::Type load(const T* from) {
+    typename LanesOf<T>::Type value;
     std::memcpy(&value, from, sizeof value);
     return value;
 }
 template <typename T>
-void store(T* to, std::type_identity_t<typename LanesOf<T>::type> value) {
+void store(T* to, std::type_identity_t<typename LanesOf<T>::Type> value) {
     std::memcpy(to, &value, sizeof value);
 }
 template <typename T>
-typename LanesOf<T>::type broadcast(T value) {
-    return value - typename LanesOf<T>::type{};
+typename LanesOf<T>::Type broadcast(T value) {
+    return value - typename LanesOf<T>::Type{};
 }
 template <typename Vector>
 double sum_of_lanes(Vector value) {
@@ -66,7 +66,7 @@ double sum_of_lanes(Vector value) {
 template <typename T, typename Finish>
 void product(const T* weights, std::type_identity_t<const T*> bias, std::size_t units, std::size_t in_count,
              const T* in, T* out, Finish finish) {
-    using Vector = typename LanesOf<T>::type;
+    using Vector = typename LanesOf<T>::Type;
     constexpr std::size_t kWidth = kLanesOf<T>;
     for (std::size_t u = 0; u < units; u += kTileUnits)
         for (std::size_t v = 0; v < kBlockRows; v += kTileVectors * kWidth) {
@@ -94,7 +94,7 @@ void product(const T* weights, std::type_identity_t<const T*> bias, std::size_t 
 // takes as long as several products.
 template <typename T>
 struct LaneSumOf {
-    typename LanesOf<T>::type lanes;
+    typename LanesOf<T>::Type lanes;
 };
 using LaneSum = LaneSumOf<double>;
 template <typename Vector>
@@ -102,7 +102,7 @@ void add_to(double& sum, Vector value) {
     sum += sum_of_lanes(value);
 }
 template <typename T>
-void add_to(LaneSumOf<T>& sum, std::type_identity_t<typename LanesOf<T>::type> value) {
+void add_to(LaneSumOf<T>& sum, std::type_identity_t<typename LanesOf<T>::Type> value) {
     sum.lanes += value;
 }
 
@@ -111,7 +111,7 @@ void add_to(LaneSumOf<T>& sum, std::type_identity_t<typename LanesOf<T>::type> v
 template <std::size_t kTileSecond, typename T, typename Sum>
 void add_outer_tile(const T* first, std::size_t i, const T* second, std::size_t j, std::size_t second_count,
                     Sum* sums) {
-    using Vector = typename LanesOf<T>::type;
+    using Vector = typename LanesOf<T>::Type;
     Vector sum[kTileUnits][kTileSecond] = {};
     for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) {
         Vector b[kTileSecond];
@@ -140,7 +140,7 @@ void add_outer(const T* first, std::size_t first_count, const T* second, std::si
 template <typename T, typename Sum>
 void add_row_sums(const T* values, std::size_t count, Sum* sums) {
     for (std::size_t i = 0; i < count; ++i) {
-        typename LanesOf<T>::type sum{};
+        typename LanesOf<T>::Type sum{};
         for (std::size_t v = 0; v < kBlockRows; v += kLanesOf<T>) sum += load(values + i * kBlockRows + v);
         add_to(sums[i], sum);
     }

@@ -1,7 +1,6 @@
 #include "core/memory.hpp"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -95,17 +94,6 @@ std::size_t available_memory(const std::string& root) {
     const auto kilobytes = named_number(root + "/proc/meminfo", "MemAvailable:");
     const Bytes machine = kilobytes ? *kilobytes * 1024 : kNoLimit;
     return std::min({machine, left_by_all_groups(root), left_by_limits(root)});
-}
-
-void spare_memory() {
-#ifdef M_MMAP_THRESHOLD
-    constexpr int kLarge = 1 << 20;
-    ::mallopt(M_MMAP_THRESHOLD, kLarge);
-#endif
-#ifdef M_ARENA_MAX
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
-#endif
 }
 
 }  // namespace accrue::core

@@ -2,10 +2,9 @@
 // size, every block writes its own place, and sums are taken over blocks in order.
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "accrue/threads.hpp"
@@ -20,6 +19,23 @@ constexpr std::size_t block_count(std::size_t n, std::size_t block) {
 // The number of threads that a parallel loop started here may use.
 int thread_count();
 
+// Calls work(i) for every i below n, as threads come free: one i at a time to each, or runs of them.
+enum class Deal { singly, in_runs };
+void for_indices(std::size_t n, Deal deal, const std::function<void(std::size_t)>& work);
+
+// Calls work(). A thread that waits in it takes up no work from outside it, whose memory would come on top.
+void isolate_function(const std::function<void()>& work);
+template <typename Work>
+void isolate(Work&& work) {
+    isolate_function(std::ref(work));
+}
+
+// Calls work(task) for every task, one at a time to each thread.
+template <typename Work>
+void for_tasks(std::size_t tasks, Work&& work) {
+    for_indices(tasks, Deal::singly, std::ref(work));  // by reference: nothing is allocated
+}
+
 // Calls work(block_index, begin, end) for every block of [0, n). A single block runs in the caller.
 template <typename Work>
 void for_blocks(std::size_t n, std::size_t block, Work&& work) {
@@ -29,7 +45,8 @@ void for_blocks(std::size_t n, std::size_t block, Work&& work) {
         work(std::size_t{0}, std::size_t{0}, n);
         return;
     }
-    tbb::parallel_for(std::size_t{0}, blocks, [&](std::size_t b) { work(b, b * block, std::min(n, (b + 1) * block)); });
+    const auto work_at = [&](std::size_t b) { work(b, b * block, std::min(n, (b + 1) * block)); };
+    for_indices(blocks, Deal::in_runs, std::ref(work_at));
 }
 
 // The sum of partial results in their order, by pairs, so that rounding grows with log n.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "data/cells.hpp"
-#include "data/messages.hpp"
 
 namespace accrue::data {
 
@@ -28,6 +28,7 @@ Trial try_delimiter(std::string_view text, char delimiter) {
     if (!rows.next() || rows.fault() != RowScanner::Fault::none) return trial;
     trial.fields = rows.fields();
     while (trial.sampled < kSample && rows.next()) {
+        if (begins_with_hash(rows.row())) continue;
         ++trial.sampled;
         if (rows.fault() != RowScanner::Fault::none) continue;
         trial.agree += rows.fields() == trial.fields;
@@ -40,12 +41,55 @@ std::string_view beginning(std::string_view text) {
     return text.substr(0, kLongestHeader);
 }
 
+// The text from its first line on that does not begin with #, if there is one, and before it the last line that does.
+struct AfterComments {
+    std::string_view text;
+    std::string_view last_comment;
+};
+
+AfterComments skip_comments(std::string_view text) {
+    std::string_view rest = text;
+    std::string_view last_comment;
+    while (!rest.empty()) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+        std::string_view line = rest.substr(0, end);
+        while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+        if (!trim(line).empty()) {
+            if (!begins_with_hash(line)) return {rest, last_comment};
+            last_comment = line;
+        }
+        rest.remove_prefix(end);
+    }
+    return {};
+}
+
+// The names in a comment above the rows, without its # where that is a field too many; empty when it holds none.
+std::string_view names_in_comment(const AfterComments& after, Dialect dialect) {
+    if (after.last_comment.empty()) return {};
+    RowScanner first(after.text, dialect, 0);
+    if (!first.next()) return {};
+    RowScanner cells(after.text, dialect, first.fields());
+    cells.next();
+    bool has_number = false;
+    for (std::size_t i = 0; i < first.fields(); ++i)
+        has_number = has_number || parse_number(cells.field(i)).state == CellState::good;
+    if (!has_number) return {};
+    const std::string_view line = after.last_comment;
+    for (const std::string_view names : {line, line.substr(line.find('#') + 1)}) {
+        RowScanner scanner(names, dialect, 0);
+        if (scanner.next() && scanner.fault() == RowScanner::Fault::none && scanner.fields() == first.fields())
+            return names;
+    }
+    return {};
+}
+
 // What people hand over by mistake most often, by its first bytes.
 const char* guess_format(std::string_view text) {
-    if (text.starts_with("\x1f\x8b") || text.starts_with("BZh") ||
-        text.starts_with("\xFD"
-                         "7zXZ") ||
-        text.starts_with("\x28\xB5\x2F\xFD"))
+    if (text.starts_with("\x1f\x8b")) return " (it is compressed: let its name end in .gz, or unpack it first)";
+    if (text.starts_with("\x28\xB5\x2F\xFD"))
+        return " (it is compressed: let its name end in .zst, or unpack it first)";
+    if (text.starts_with("BZh") || text.starts_with("\xFD"
+                                                    "7zXZ"))
         return " (it is compressed: unpack it first)";
     if (text.starts_with("PK\x03\x04")) return " (it is a zip archive or a spreadsheet: save it as CSV)";
     // A file would have been recognised.
@@ -66,6 +110,10 @@ void require_text(std::string_view first_line, std::string_view text, const std:
 }
 
 }  // namespace
+
+std::string_view after_comments(std::string_view text) {
+    return skip_comments(text).text;
+}
 
 Dialect detect_dialect(std::string_view text) {
     text = beginning(text);
@@ -101,9 +149,12 @@ CsvLayout find_layout(std::string_view text, const std::string& file, const Read
                   "{} does not look like a text table{}", display_name(file), guess_format(whole));
 
     CsvLayout layout;
-    layout.dialect = detect_dialect(text);
     const std::string_view start = beginning(text);
-    RowScanner first(start, layout.dialect, 0);
+    AfterComments after = skip_comments(start);
+    if (after.text.empty()) after.text = start;  // every line begins with #: they are no comments
+    layout.dialect = detect_dialect(after.text);
+    const std::string_view in_comment = options.header ? names_in_comment(after, layout.dialect) : std::string_view();
+    RowScanner first(after.text, layout.dialect, 0);
     const bool found = first.next();
     core::require(found || start.size() < text.size(), "{} is empty: it has only blank lines", display_name(file));
     if (start.size() < text.size() && (!found || !first.has_newline()))
@@ -120,16 +171,16 @@ CsvLayout find_layout(std::string_view text, const std::string& file, const Read
 
     // Once more, now that the number of fields is known.
     const std::size_t columns = first.fields();
-    RowScanner header(start, layout.dialect, columns);
+    RowScanner header(in_comment.empty() ? after.text : in_comment, layout.dialect, columns);
     header.next();
     layout.names.reserve(columns);
     std::string buffer;
     for (std::size_t i = 0; i < columns; ++i)
         layout.names.push_back(options.header ? std::string(trim(cell_text(header.field(i), buffer)))
                                               : std::to_string(i + 1));
-    const auto from =
-        static_cast<std::size_t>((options.header ? header.rest().data() : header.row().data()) - text.data());
-    layout.body = text.substr(from);
+    if (options.header) layout.header = in_comment.empty() ? header.row() : after.last_comment;
+    const char* body = !options.header ? start.data() : in_comment.empty() ? header.rest().data() : after.text.data();
+    layout.body = text.substr(static_cast<std::size_t>(body - text.data()));
     return layout;
 }
 
@@ -145,13 +196,14 @@ std::size_t find_column(const CsvLayout& layout, const std::string& name, const 
     const std::string unknown = fmt::format("{} has no column '{}'", display_name(file), printable(name));
     if (!options.header)
         core::refuse("{}; without a header its columns are numbered 1 to {}", unknown, layout.names.size());
-    const std::string nearest = nearest_name(name, layout.names);
-    const std::string suggestion = nearest.empty() ? "." : fmt::format("; did you mean '{}'?", printable(nearest));
+    const std::string meant = suggestion(name, layout.names);
     const bool all_numbers = std::all_of(layout.names.begin(), layout.names.end(), [](const std::string& text) {
         return parse_number(text).state == CellState::good;
     });
-    core::refuse("{}{} Columns: {}{}", unknown, suggestion, name_list(layout.names),
-                 all_numbers ? " (all numbers: for a file without a header use --no-header)" : "");
+    core::refuse("{}{} Columns: {}{}", unknown, meant.empty() ? "." : meant, name_list(layout.names),
+                 all_numbers
+                     ? core::message(" (all numbers: for a file without a header use {})", core::option("no_header"))
+                     : Message());
 }
 
 }  // namespace accrue::data

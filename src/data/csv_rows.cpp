@@ -145,4 +145,41 @@ void RowScanner::finish_row(const char* end, bool newline) {
     mark(row_end_);
 }
 
+namespace {
+
+// Whether the quote at `at`, which stands outside quotes, begins a field; the same rule as RowScanner's.
+bool opens_field(std::string_view body, std::size_t at, Dialect dialect) {
+    if (dialect.delimiter == Dialect::kBlanks) return at == 0 || body[at - 1] == '\n' || is_blank(body[at - 1]);
+    while (at > 0 && dialect.is_padding(body[at - 1])) --at;
+    return at == 0 || body[at - 1] == '\n' || body[at - 1] == dialect.delimiter;
+}
+
+// The place after the quoted field that opens at `at`, or the end of the text.
+std::size_t skip_quoted(std::string_view body, std::size_t at) {
+    ++at;
+    for (;;) {
+        at = body.find('"', at);
+        if (at == std::string_view::npos) return body.size();
+        ++at;
+        if (at == body.size() || body[at] != '"') return at;
+        ++at;
+    }
+}
+
+}  // namespace
+
+// Whether a newline ends a row depends on all the quotes before it, so this goes from the front, from quote to quote.
+std::size_t whole_rows(std::string_view text, Dialect dialect) {
+    std::size_t end = 0;
+    std::size_t at = 0;  // outside quotes
+    while (at < text.size()) {
+        const std::size_t quote = std::min(text.find('"', at), text.size());
+        const std::size_t newline = text.substr(at, quote - at).rfind('\n');
+        if (newline != std::string_view::npos) end = at + newline + 1;
+        if (quote == text.size()) break;
+        at = opens_field(text, quote, dialect) ? skip_quoted(text, quote) : quote + 1;
+    }
+    return end;
+}
+
 }  // namespace accrue::data

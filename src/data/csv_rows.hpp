@@ -82,4 +82,7 @@ private:
     Fault fault_ = Fault::none;
 };
 
+// How many bytes of the text, which begins with a row, are rows with their line ends; the rest is the beginning of one.
+std::size_t whole_rows(std::string_view text, Dialect dialect);
+
 }  // namespace accrue::data

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <utility>
+#include <new>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "data/bytes.hpp"
-#include "data/csv_chunks.hpp"
-#include "data/messages.hpp"
+#include "data/csv_rows.hpp"
+#include "data/file_start.hpp"
+#include "data/unpacked_file.hpp"
 
 namespace accrue::data {
 
@@ -21,8 +22,10 @@ using std::chrono::steady_clock;
 constexpr milliseconds kPause{50};
 constexpr milliseconds kPatience{1000};
 constexpr std::size_t kReadStep = std::size_t{1} << 16;  // what a pipe holds
-// A longer row is one whose quote is never closed; waiting for its end would fill the memory.
+// A longer row is one whose quote is never closed; waiting for its end would fill the memory. That of a file on disk
+// may be worth reading to its end, which tells the line where it begins.
 constexpr std::size_t kLongestRow = std::size_t{64} << 20;
+constexpr std::size_t kLongestRowOnDisk = std::size_t{1} << 30;
 
 std::string_view view(const std::vector<char>& text) {
     return {text.data(), text.size()};
@@ -32,17 +35,13 @@ std::string_view view(const std::vector<char>& text) {
 // detect_dialect looks at, generously. A quote that is still open may hide the header's end.
 bool shows_layout(std::string_view text) {
     constexpr std::size_t kEnoughLines = 64;
-    return count_newlines(text) >= kEnoughLines && std::count(text.begin(), text.end(), '"') % 2 == 0;
+    return count_newlines(after_comments(text)) >= kEnoughLines && std::count(text.begin(), text.end(), '"') % 2 == 0;
 }
 
 }  // namespace
 
-CsvStream::CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>& stopped)
-    : CsvStream(file, std::make_unique<InputFile>(file), options, stopped) {}
-
-CsvStream::CsvStream(const std::string& file, std::unique_ptr<InputFile> input, const ReadOptions& options,
-                     const std::atomic<bool>& stopped)
-    : file_(file), stopped_(stopped), input_(std::move(input)) {
+CsvStream::CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>* stopped)
+    : file_(file), stopped_(stopped), input_(open_unpacked(file)) {
     while (ahead_.size() <= kLongestHeader && !shows_layout(view(ahead_)) && append(ahead_, kReadStep)) {
     }
     read_beginning(options);
@@ -50,15 +49,17 @@ CsvStream::CsvStream(const std::string& file, std::unique_ptr<InputFile> input, 
 
 void CsvStream::read_beginning(const ReadOptions& options) {
     const std::string_view text = view(ahead_);
+    refuse_columnar(text, file_);
     layout_ = find_layout(text, file_, options);
     ahead_from_ = static_cast<std::size_t>(layout_.body.data() - text.data());
-    layout_.body = {};
+    const char* first_row = options.header ? layout_.header.data() : layout_.body.data();
+    header_row_ = layout_.header;
+    layout_.header = layout_.body = {};
     header_lines_ = count_newlines(text.substr(0, ahead_from_));
     if (text.starts_with(kByteOrderMark)) mark_ = kByteOrderMark;
 
-    RowScanner rows(text.substr(mark_.size()), layout_.dialect, 0);
+    RowScanner rows(text.substr(static_cast<std::size_t>(first_row - text.data())), layout_.dialect, 0);
     rows.next();
-    if (options.header) header_row_ = rows.row();
     const char* end = rows.row().data() + rows.row().size();
     if (rows.has_newline()) line_end_ = std::string(end, rows.rest().data());
 }
@@ -66,7 +67,14 @@ void CsvStream::read_beginning(const ReadOptions& options) {
 // Adds what one read gives to the text; false at the end of the file.
 bool CsvStream::append(std::vector<char>& text, std::size_t size) {
     const std::size_t used = text.size();
-    text.resize(used + size);
+    try {
+        text.resize(used + size);
+    } catch (const std::bad_alloc&) {
+        core::require(used < kLongestRow,
+                      "{} has a row longer than {} MiB, more than memory can hold; is a quote never closed?",
+                      display_name(file_), used >> 20U);
+        throw MachineError("not enough memory to read " + display_name(file_));
+    }
     const std::size_t got = input_->read(text.data() + used, size);
     text.resize(used + got);
     return got > 0;
@@ -78,10 +86,10 @@ void CsvStream::fill(std::vector<char>& block, std::size_t size) {
     while (block.size() < size && !at_end_) {
         if (!input_->is_regular()) {
             bool ready = false;
-            while (!stopped_ && !(ready = input_->wait(kPause)) && whole_rows(view(block), layout_.dialect) == 0) {
+            while (!stopped() && !(ready = input_->wait(kPause)) && whole_rows(view(block), layout_.dialect) == 0) {
             }
             const bool waited = steady_clock::now() - start > kPatience;
-            if (stopped_ || !ready || (waited && whole_rows(view(block), layout_.dialect) > 0)) return;
+            if (stopped() || !ready || (waited && whole_rows(view(block), layout_.dialect) > 0)) return;
         }
         const std::size_t step = size - block.size();
         at_end_ = !append(block, input_->is_regular() ? step : std::min(step, kReadStep));
@@ -96,14 +104,15 @@ bool CsvStream::next(std::vector<char>& block, std::size_t size) {
         block.insert(block.end(), from, from + static_cast<std::ptrdiff_t>(taken));
         ahead_from_ += taken;
         fill(block, size);
-        if (stopped_) return false;
+        if (stopped()) return false;
 
         const bool nothing_ahead = ahead_from_ == ahead_.size();
         if (nothing_ahead && at_end_) return !block.empty();
         const std::size_t rows = whole_rows(view(block), layout_.dialect);
         if (rows == 0) {
-            core::require(block.size() < kLongestRow, "{} has a row longer than {} MiB; is a quote never closed?",
-                          display_name(file_), kLongestRow >> 20U);
+            const std::size_t longest = input_->is_regular() ? kLongestRowOnDisk : kLongestRow;
+            core::require(block.size() < longest, "{} has a row longer than {} MiB; is a quote never closed?",
+                          display_name(file_), longest >> 20U);
             continue;
         }
         const std::size_t rest = block.size() - rows;

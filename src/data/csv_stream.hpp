@@ -16,11 +16,10 @@ namespace accrue::data {
 
 class CsvStream {
 public:
-    // Reads the beginning: the layout is known from then on. `stopped` ends a wait for the next bytes of a pipe.
-    CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>& stopped);
-    // The same of a file that is open already: a pipe can be opened only once.
-    CsvStream(const std::string& file, std::unique_ptr<InputFile> input, const ReadOptions& options,
-              const std::atomic<bool>& stopped);
+    // Reads the beginning: the layout is known from then on. `stopped` ends a wait for the next bytes of a pipe. Throws
+    // InputError when the file is missing, a directory or unreadable, or when its beginning is no table; MachineError
+    // when the machine is out of memory or file handles.
+    CsvStream(const std::string& file, const ReadOptions& options, const std::atomic<bool>* stopped = nullptr);
 
     const std::string& file() const { return file_; }
     const CsvLayout& layout() const { return layout_; }  // without a body: that comes in blocks
@@ -33,16 +32,18 @@ public:
     bool is_regular() const { return input_->is_regular(); }
 
     // The next rows, about `size` bytes of them; false when there are none. Where the bytes come slowly, the rows that
-    // are there are handed over. The last row of the file may lack its line end, or the end of a quoted field.
+    // are there are handed over. The last row of the file may lack its line end, or the end of a quoted field. Throws
+    // InputError when the file has become shorter since it was opened, or a row is longer than any.
     bool next(std::vector<char>& block, std::size_t size);
 
 private:
     void read_beginning(const ReadOptions& options);
     bool append(std::vector<char>& text, std::size_t size);
     void fill(std::vector<char>& block, std::size_t size);
+    bool stopped() const { return stopped_ != nullptr && *stopped_; }
 
     std::string file_;
-    const std::atomic<bool>& stopped_;
+    const std::atomic<bool>* stopped_;
     std::unique_ptr<InputFile> input_;
     CsvLayout layout_;
     std::string mark_;

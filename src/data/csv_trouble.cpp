@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
 #include "data/times.hpp"
 
 namespace accrue::data {
@@ -29,13 +29,13 @@ std::string explain_row(const Finding& finding, std::size_t columns, bool header
     }
 }
 
-std::string explain_cell(const Finding& finding, const std::string& name) {
+Message explain_cell(const Finding& finding, const std::string& name) {
     std::string buffer;
     const std::string_view text = trim(cell_text(finding.cell, buffer));
     const std::string cell = printable(text);
     switch (finding.trouble) {
         case Trouble::missing:
-            return "value is missing; use --missing drop to skip such rows";
+            return value_is_missing();
         case Trouble::not_positive:
             return fmt::format("{} must be positive; it is {}", name, cell);
         case Trouble::negative:
@@ -45,8 +45,8 @@ std::string explain_cell(const Finding& finding, const std::string& name) {
         case Trouble::not_finite:
             return fmt::format("'{}' is not finite", cell);
         case Trouble::not_a_time:
-            return fmt::format("'{}' is no time; write a number, or ISO 8601 like 2021-03-04 or 2021-03-04T05:06:07Z",
-                               cell);
+            return fmt::format(
+                "'{}' is not a time; write a number, or ISO 8601 like 2021-03-04 or 2021-03-04T05:06:07Z", cell);
         case Trouble::no_such_time:
             return fmt::format("there is no time '{}': a part of it is out of range", cell);
         case Trouble::time_among_numbers:
@@ -73,11 +73,12 @@ Trouble check_row(const RowScanner& rows, const ByteSurvey& survey, std::size_t 
 Finding find_in_row(const RowScanner& rows, Trouble trouble, std::size_t field, std::size_t row_in_piece) {
     const bool whole_row = trouble < Trouble::missing;
     const std::string_view cell = whole_row ? std::string_view() : rows.field(field);
-    return {trouble, field, cell, rows.row().data(), row_in_piece, rows.fields(), rows.has_newline()};
+    return {trouble, field, cell, rows.row().data(), row_in_piece, rows.fields(), rows.has_newline(), {}};
 }
 
-Trouble read_time(std::string_view cell, Rule rule, Missing missing, double& value, TimeForm& form) {
-    NumberCell number = parse_number(cell);
+Trouble read_time(std::string_view cell, const ColumnMarks& marks, Rule rule, Missing missing, double& value,
+                  TimeForm& form) {
+    NumberCell number = marks.parse(cell);
     if (number.state == CellState::good) form = TimeForm::number;
     if (number.state == CellState::not_a_number) {
         std::string buffer;
@@ -93,12 +94,13 @@ Trouble read_time(std::string_view cell, Rule rule, Missing missing, double& val
 
 void refuse_row(const std::string& file, std::size_t row, std::size_t line, const Finding& finding,
                 const CsvLayout& layout, bool header) {
-    std::string what = explain_row(finding, layout.names.size(), header);
-    if (what.empty()) {
-        const std::string name = printable(layout.names[finding.field]);
-        what = fmt::format(", column '{}': {}", name, explain_cell(finding, name));
-    }
-    core::refuse("{} row {} (line {}){}", display_name(file), row, line, what);
+    const std::string what = explain_row(finding, layout.names.size(), header);
+    if (!what.empty()) core::refuse("{} row {} (line {}){}", display_name(file), row, line, what);
+    if (!finding.computed.empty())
+        core::refuse("{} row {} (line {}): {}", display_name(file), row, line, finding.computed);
+    const std::string name = printable(layout.names[finding.field]);
+    core::refuse("{} row {} (line {}), column '{}': {}", display_name(file), row, line, name,
+                 explain_cell(finding, name));
 }
 
 }  // namespace accrue::data

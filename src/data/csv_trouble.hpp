@@ -10,6 +10,7 @@
 #include "data/cells.hpp"
 #include "data/csv_layout.hpp"
 #include "data/csv_rows.hpp"
+#include "data/missing_marks.hpp"
 #include "data/table_builder.hpp"
 
 namespace accrue::data {
@@ -29,7 +30,8 @@ enum class Trouble {
     not_a_time,
     no_such_time,
     time_among_numbers,
-    number_among_times
+    number_among_times,
+    not_computable
 };
 
 // What stopped the reading of a piece of text, with all that its message needs.
@@ -41,6 +43,7 @@ struct Finding {
     std::size_t row_in_piece = 0;  // counted from 1
     std::size_t fields = 0;
     bool has_newline = true;
+    std::string computed = {};  // what is wrong with a computed column, in place of a cell
 };
 
 // The trouble with the row as a whole, before its cells are looked at. `survey` is that of a text around it.
@@ -67,14 +70,15 @@ inline Trouble check_number(const NumberCell& number, Rule rule, Missing missing
     return Trouble::not_a_number;
 }
 
-inline Trouble read_number(std::string_view cell, Rule rule, Missing missing, double& value) {
-    const NumberCell number = parse_number(cell);
+inline Trouble read_number(std::string_view cell, const ColumnMarks& marks, Rule rule, Missing missing, double& value) {
+    const NumberCell number = marks.empty() ? parse_number(cell) : marks.parse(cell);
     value = number.value;
     return check_number(number, rule, missing);
 }
 
 // A number or an ISO 8601 time; `form` says which, and is left alone by a missing value.
-Trouble read_time(std::string_view cell, Rule rule, Missing missing, double& value, TimeForm& form);
+Trouble read_time(std::string_view cell, const ColumnMarks& marks, Rule rule, Missing missing, double& value,
+                  TimeForm& form);
 
 // Throws InputError "archive.csv row 17 (line 18), column 'y': ...".
 [[noreturn]] void refuse_row(const std::string& file, std::size_t row, std::size_t line, const Finding& finding,

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSampleStream = 1'000'037;
 // Rows are cut back when there are so many more than wanted, as a share of them: seldom, and with little room to spare.
 constexpr std::size_t kShareToSpare = 16;
-constexpr std::size_t kLeastToSpare = 1024;
+constexpr std::size_t kMinToSpare = 1024;
 
 // The number that exactly `count` of the numbers, which all differ, are less than. 16 bits at a time, since a copy to
 // sort would take as much memory as a column.
@@ -37,11 +37,11 @@ std::uint64_t with_fewer_below(std::span<const std::uint64_t> numbers, std::size
 
 }  // namespace
 
-KeptRows::KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint64_t seed)
+KeptRows::KeptRows(std::size_t columns, std::size_t codes, std::size_t most, std::uint64_t seed)
     : most_(std::max<std::size_t>(most, 1)),
       seed_(core::scramble(core::scramble(seed) + kSampleStream)),
-      has_codes_(codes),
-      columns_(columns) {}
+      columns_(columns),
+      codes_(codes) {}
 
 std::size_t KeptRows::sampling_bytes(std::size_t row_bytes) {
     return sizeof(std::uint64_t) + (row_bytes + sizeof(std::uint64_t)) / kShareToSpare + 1;
@@ -52,11 +52,12 @@ std::uint64_t KeptRows::ticket(std::size_t row) const {
     return core::scramble(seed_ + row);
 }
 
-void KeptRows::append(std::span<const std::span<const double>> columns, std::span<const std::uint32_t> codes) {
-    const std::size_t count = has_codes_ ? codes.size() : columns.front().size();
+void KeptRows::append(std::span<const std::span<const double>> columns,
+                      std::span<const std::span<const std::uint32_t>> codes) {
+    const std::size_t count = codes.empty() ? columns.front().size() : codes.front().size();
     if (!sampling_ && count <= most_ - rows_) {
         for (std::size_t k = 0; k < columns.size(); ++k) columns_[k].append(columns[k]);
-        if (has_codes_) codes_.append(codes);
+        for (std::size_t k = 0; k < codes.size(); ++k) codes_[k].append(codes[k]);
         rows_ += count;
         seen_ += count;
         return;
@@ -67,7 +68,7 @@ void KeptRows::append(std::span<const std::span<const double>> columns, std::spa
         std::uint64_t* tickets = tickets_.extend(rows_);
         for (std::size_t i = 0; i < rows_; ++i) tickets[i] = ticket(i);
     }
-    const std::size_t room = most_ + std::max(most_ / kShareToSpare, kLeastToSpare);
+    const std::size_t room = most_ + std::max(most_ / kShareToSpare, kMinToSpare);
     for (std::size_t begin = 0; begin < count;) {
         // As many rows as surely have room.
         const std::size_t end = begin + std::min(count - begin, room - rows_);
@@ -79,7 +80,7 @@ void KeptRows::append(std::span<const std::span<const double>> columns, std::spa
             for (const std::size_t i : chosen_) *place++ = from[i];
         };
         for (std::size_t k = 0; k < columns.size(); ++k) take(columns[k], columns_[k]);
-        if (has_codes_) take(codes, codes_);
+        for (std::size_t k = 0; k < codes.size(); ++k) take(codes[k], codes_[k]);
         std::uint64_t* tickets = tickets_.extend(chosen_.size());
         for (const std::size_t i : chosen_) *tickets++ = ticket(seen_ + i);
         rows_ += chosen_.size();
@@ -100,7 +101,7 @@ void KeptRows::cut() {
         values.cut(kept);
     };
     for (auto& column : columns_) compact(column);
-    if (has_codes_) compact(codes_);
+    for (auto& column : codes_) compact(column);
     compact(tickets_);  // last: the others ask it
     rows_ = most_;
 }
@@ -110,20 +111,21 @@ void KeptRows::finish() {
     tickets_ = {};
     chosen_ = {};
     for (auto& column : columns_) column.shrink();
-    codes_.shrink();
+    for (auto& column : codes_) column.shrink();
 }
 
-void KeptRows::renumber_codes(std::vector<std::string>& labels) {
+void KeptRows::renumber_codes(std::size_t k, std::vector<std::string>& labels) {
+    core::Growing<std::uint32_t>& codes = codes_[k];
     constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> new_codes(labels.size(), kNone);
     std::vector<std::string> left;
-    for (std::size_t i = 0; i < codes_.size(); ++i) {
-        std::uint32_t& code = new_codes[codes_[i]];
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        std::uint32_t& code = new_codes[codes[i]];
         if (code == kNone) {
             code = static_cast<std::uint32_t>(left.size());
-            left.push_back(std::move(labels[codes_[i]]));
+            left.push_back(std::move(labels[codes[i]]));
         }
-        codes_[i] = code;
+        codes[i] = code;
     }
     labels = std::move(left);
 }

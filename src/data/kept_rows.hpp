@@ -16,11 +16,12 @@ namespace accrue::data {
 // ones stay. So neither n nor how the rows are cut into slabs need be known before.
 class KeptRows {
 public:
-    // Columns of numbers, and one of codes where `codes` says so.
-    KeptRows(std::size_t columns, bool codes, std::size_t most, std::uint64_t seed);
+    // So many columns of numbers and of codes; at least one in all.
+    KeptRows(std::size_t columns, std::size_t codes, std::size_t most, std::uint64_t seed);
 
-    // A span of values for every column, and of codes (else empty), all of the same length.
-    void append(std::span<const std::span<const double>> columns, std::span<const std::uint32_t> codes);
+    // A span of values for every column, and one for every column of codes, all of the same length.
+    void append(std::span<const std::span<const double>> columns,
+                std::span<const std::span<const std::uint32_t>> codes = {});
     // No more rows will come: the sample gets its size, and memory that is not needed is given back.
     void finish();
 
@@ -30,9 +31,10 @@ public:
     std::size_t seen() const { return seen_; }
     std::size_t rows() const { return rows_; }
     std::span<const double> column(std::size_t k) const { return columns_[k].span(); }
-    std::span<const std::uint32_t> codes() const { return codes_.span(); }
-    // Gives the codes that are left new numbers, in the order of their first row, and leaves the labels of these.
-    void renumber_codes(std::vector<std::string>& labels);
+    std::span<const std::uint32_t> codes(std::size_t k) const { return codes_[k].span(); }
+    // Gives the codes that are left in column k new numbers, in the order of their first row, and leaves the labels of
+    // these.
+    void renumber_codes(std::size_t k, std::vector<std::string>& labels);
 
 private:
     std::uint64_t ticket(std::size_t row) const;
@@ -42,9 +44,8 @@ private:
     std::uint64_t seed_;
     std::size_t seen_ = 0;
     std::size_t rows_ = 0;
-    bool has_codes_;
     std::vector<core::Growing<double>> columns_;
-    core::Growing<std::uint32_t> codes_;
+    std::vector<core::Growing<std::uint32_t>> codes_;
     // Once rows have been left out: the tickets of those kept, the least that will not do any more, and places in a
     // slab of rows that stay for now.
     bool sampling_ = false;

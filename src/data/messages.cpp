@@ -1,4 +1,4 @@
-#include "data/messages.hpp"
+#include "accrue/messages.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,9 @@
 #include <iterator>
 #include <limits>
 
-namespace accrue::data {
+#include "core/error.hpp"
+
+namespace accrue {
 
 namespace {
 
@@ -81,6 +83,10 @@ std::string display_name(const std::string& path) {
     return path == "-" ? "standard input" : printable(path, std::numeric_limits<std::size_t>::max());
 }
 
+Message value_is_missing() {
+    return core::message("value is missing; use {} to skip such rows", core::option("missing", "drop"));
+}
+
 std::string counted(std::size_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -108,6 +114,11 @@ std::string nearest_name(const std::string& wanted, const std::vector<std::strin
     return {};
 }
 
+std::string suggestion(const std::string& wanted, const std::vector<std::string>& names) {
+    const std::string nearest = nearest_name(wanted, names);
+    return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", printable(nearest));
+}
+
 std::string name_list(const std::vector<std::string>& names, std::size_t most) {
     std::string list;
     for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
@@ -118,4 +129,4 @@ std::string name_list(const std::vector<std::string>& names, std::size_t most) {
     return list;
 }
 
-}  // namespace accrue::data
+}  // namespace accrue

@@ -6,11 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
+#include "accrue/inputs.hpp"
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
 #include "data/netcdf_file.hpp"
 #include "data/netcdf_rows.hpp"
+#include "data/netcdf_time.hpp"
 
 namespace accrue::data {
 
@@ -25,34 +28,32 @@ public:
         : file_(file), options_(options), table_(table) {
         const std::string& rows_of = options.rows_of.empty() ? table.first : options.rows_of;
         core::require(!rows_of.empty(), "{}: no variable was asked for", display_name(file));
-        const NetcdfVariable& rows = file_.variable(rows_of);
-        grid_ = row_grid(file_, shape_of(rows));
+        grid_ = row_grid(file_, shape_of(spanned(file_, std::span(&rows_of, 1))));
         for (const std::size_t size : grid_.sizes)
             core::require(size > 0, "{} has no rows: a dimension of variable '{}' is empty", display_name(file),
                           printable(rows_of));
         for (TableBuilder::NumberColumn& column : table.numbers) {
-            numbers_.emplace_back(file_, file_.variable(column.name), grid_, column.kind);
+            numbers_.emplace_back(file_, column.name, grid_, column.kind, column.rule, options.marks);
             if (column.kind == Kind::time) check_form(column, numbers_.back());
         }
         for (const TableBuilder::LabelColumn& column : table.texts)
-            texts_.emplace_back(file_, file_.variable(column.name), grid_, Kind::text);
+            texts_.emplace_back(file_, file_.variable(column.name), grid_, Kind::text, options.marks);
+        require_marked_columns(options.marks, file_.variable_names(), file);
     }
 
     void read();
 
 private:
     NetcdfVariable shape_of(const NetcdfVariable& variable) const;
-    void check_form(TableBuilder::NumberColumn& column, const RowVariable& variable) const;
+    void check_form(TableBuilder::NumberColumn& column, const RowNumbers& variable) const;
     std::size_t keep_rows(const Slab& slab, std::size_t base);
     bool is_kept(const Slab& slab, std::size_t base, std::size_t row) const;
-    [[noreturn]] void refuse(const RowVariable& column, const Slab& slab, std::size_t row,
-                             const std::string& what) const;
 
     NetcdfFile file_;
     const ReadOptions& options_;
     TableBuilder& table_;
     RowGrid grid_;
-    std::vector<RowVariable> numbers_;
+    std::vector<RowNumbers> numbers_;
     std::vector<RowVariable> texts_;
     std::vector<std::vector<std::uint32_t>> elements_;  // for each text, the rows' places among its labels
 };
@@ -65,7 +66,7 @@ NetcdfVariable NetcdfReader::shape_of(const NetcdfVariable& variable) const {
 }
 
 // Seconds since 1970 and numbers of some other origin cannot be put in one order.
-void NetcdfReader::check_form(TableBuilder::NumberColumn& column, const RowVariable& variable) const {
+void NetcdfReader::check_form(TableBuilder::NumberColumn& column, const RowNumbers& variable) const {
     const TimeForm form = variable.is_dated() ? TimeForm::iso : TimeForm::number;
     if (column.form == TimeForm::unknown) column.form = form;
     core::require(column.form == form, "{} variable '{}' holds {}, the files before it have {}",
@@ -76,8 +77,8 @@ void NetcdfReader::check_form(TableBuilder::NumberColumn& column, const RowVaria
 
 void NetcdfReader::read() {
     SlabWalk walk(grid_, std::clamp<std::size_t>(options_.slab_bytes / sizeof(double), 1, kSlabRows));
-    for (auto* columns : {&numbers_, &texts_})
-        for (const RowVariable& column : *columns) column.keep_chunks(grid_, walk.cut());
+    for (const RowNumbers& column : numbers_) column.keep_chunks(grid_, walk.cut());
+    for (const RowVariable& column : texts_) column.keep_chunks(grid_, walk.cut());
     // Growing step by step would hold the columns twice at times.
     core::require(grid_.rows < std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double),
                   "{} claims {} rows, more than memory can hold", display_name(file_.path()), grid_.rows);
@@ -93,7 +94,7 @@ void NetcdfReader::read() {
         for (std::size_t c = 0; c < numbers_.size(); ++c) {
             std::vector<double>& values = table_.numbers[c].values;
             values.resize(base + slab.rows);
-            numbers_[c].read_numbers(slab, std::span(values).subspan(base));
+            numbers_[c].read(slab, std::span(values).subspan(base));
         }
         for (std::size_t c = 0; c < texts_.size(); ++c) {
             elements_[c].resize(slab.rows);
@@ -136,34 +137,30 @@ bool NetcdfReader::is_kept(const Slab& slab, std::size_t base, std::size_t row) 
     const auto is_missing_text = [&](std::size_t c) { return texts_[c].labels()[elements_[c][row]].empty(); };
     if (options_.missing == Missing::drop) {
         for (std::size_t c = 0; c < numbers_.size(); ++c)
-            if (std::isnan(number(c))) return false;
+            if (std::isnan(number(c)) && !table_.numbers[c].may_be_missing) return false;
         for (std::size_t c = 0; c < texts_.size(); ++c)
-            if (is_missing_text(c)) return false;
+            if (is_missing_text(c) && !table_.texts[c].may_be_missing) return false;
     }
-    constexpr const char* kMissing = "value is missing; use --missing drop to skip such rows";
     for (std::size_t c = 0; c < numbers_.size(); ++c) {
         const double value = number(c);
-        const Rule rule = table_.numbers[c].rule;
-        const std::string& name = numbers_[c].variable().name;
-        if (std::isnan(value)) {
-            if (options_.missing == Missing::refuse) refuse(numbers_[c], slab, row, kMissing);
-        } else if (std::isinf(value)) {
-            refuse(numbers_[c], slab, row, fmt::format("'{}' is not finite", value));
-        } else if (rule == Rule::positive && !(value > 0)) {
-            refuse(numbers_[c], slab, row, fmt::format("{} must be positive; it is {}", printable(name), value));
-        } else if (rule == Rule::not_negative && value < 0) {
-            refuse(numbers_[c], slab, row, fmt::format("{} must not be negative; it is {}", printable(name), value));
-        }
+        const bool is_missing = std::isnan(value);
+        if (is_missing && options_.missing == Missing::refuse && !table_.numbers[c].may_be_missing)
+            numbers_[c].refuse_missing(slab, row);
+        if (!is_missing) numbers_[c].check(slab, row, value);
     }
     if (options_.missing == Missing::refuse)
         for (std::size_t c = 0; c < texts_.size(); ++c)
-            if (is_missing_text(c)) refuse(texts_[c], slab, row, kMissing);
+            if (is_missing_text(c) && !table_.texts[c].may_be_missing)
+                core::refuse("{} variable '{}'{}: {}", display_name(file_.path()), printable(texts_[c].variable().name),
+                             texts_[c].place(slab, row), value_is_missing());
     return true;
 }
 
-void NetcdfReader::refuse(const RowVariable& column, const Slab& slab, std::size_t row, const std::string& what) const {
-    core::refuse("{} variable '{}'{}: {}", display_name(file_.path()), printable(column.variable().name),
-                 column.place(slab, row), what);
+// Whether the attributes say that the variable holds times, as the CF conventions have it.
+bool is_time(const NetcdfFile& file, const NetcdfVariable& variable) {
+    const auto attribute = [&](const char* name) { return file.text_attribute(variable.id, name).value_or(""); };
+    return are_time_units(attribute("units")) || attribute("axis") == "T" || attribute("standard_name") == "time" ||
+           attribute("standard_name") == "forecast_reference_time" || !attribute("calendar").empty();
 }
 
 }  // namespace
@@ -179,13 +176,13 @@ std::vector<std::string> netcdf_column_names(const std::string& file, const Read
 std::vector<std::string> netcdf_numeric_columns(const std::string& path, const ReadOptions& options) {
     constexpr std::size_t kSample = 1000;
     const NetcdfFile file(path);
-    const NetcdfVariable* rows = options.rows_of.empty() ? nullptr : &file.variable(options.rows_of);
+    std::optional<NetcdfVariable> rows;
+    if (!options.rows_of.empty()) rows = spanned(file, std::span(&options.rows_of, 1));
     std::vector<std::string> names;
     for (const NetcdfVariable& variable : file.variables()) {
-        if (!variable.is_number() || variable.dimensions.empty()) continue;
+        if (!variable.is_number() || variable.dimensions.empty() || is_time(file, variable)) continue;
         const auto is_foreign = [&](int id) {
-            return rows != nullptr &&
-                   std::find(rows->dimensions.begin(), rows->dimensions.end(), id) == rows->dimensions.end();
+            return rows && std::find(rows->dimensions.begin(), rows->dimensions.end(), id) == rows->dimensions.end();
         };
         const std::vector<int>& dimensions = variable.dimensions;
         if (std::any_of(dimensions.begin(), dimensions.end(), is_foreign)) continue;
@@ -193,14 +190,50 @@ std::vector<std::string> netcdf_numeric_columns(const std::string& path, const R
         std::sort(sorted.begin(), sorted.end());
         if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) continue;
 
-        const RowGrid grid = row_grid(file, rows == nullptr ? variable : *rows);
+        const RowGrid grid = row_grid(file, rows ? *rows : variable);
         Slab slab;
         if (!SlabWalk(grid, kSample).next(slab)) continue;
         std::vector<double> values(slab.rows);
-        RowVariable(file, variable, grid, Kind::number).read_numbers(slab, values);
+        RowVariable(file, variable, grid, Kind::number, options.marks).read_numbers(slab, values);
         const bool all_missing =
             std::all_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
         if (!all_missing) names.push_back(variable.name);
+    }
+    return names;
+}
+
+std::vector<std::string> netcdf_described_inputs(const std::string& path, const ReadOptions&) {
+    const NetcdfFile file(path);
+    std::vector<std::string> inputs;
+    for (const NetcdfVariable& variable : file.variables()) {
+        const auto text = [&](const char* name) { return file.text_attribute(variable.id, name).value_or(""); };
+        if (variable.is_text())
+            inputs.push_back(Input{variable.name, InputKind::category}.name());
+        else if (variable.is_number() && is_direction(text("units"), text("standard_name"), text("long_name")))
+            inputs.push_back(Input{variable.name, InputKind::cyclic, 360}.name());
+    }
+    return inputs;
+}
+
+std::vector<std::string> netcdf_repeated_labels(const std::string& path, const ReadOptions& options) {
+    if (options.rows_of.empty()) return {};
+    constexpr std::size_t kMinRepeats = 10;  // a label of fewer rows has no effect of its own
+    const NetcdfFile file(path);
+    const NetcdfVariable rows = spanned(file, std::span(&options.rows_of, 1));
+    std::vector<std::string> names;
+    for (const NetcdfVariable& variable : file.variables()) {
+        if (!variable.is_text()) continue;
+        std::vector<int> dimensions = variable.dimensions;
+        if (variable.type == NC_CHAR && !dimensions.empty()) dimensions.pop_back();  // which counts letters
+        const auto is_of_rows = [&](int id) {
+            return std::find(rows.dimensions.begin(), rows.dimensions.end(), id) != rows.dimensions.end();
+        };
+        if (dimensions.empty() || !std::all_of(dimensions.begin(), dimensions.end(), is_of_rows)) continue;
+        std::size_t repeats = 1;
+        for (const int id : rows.dimensions)
+            if (std::find(dimensions.begin(), dimensions.end(), id) == dimensions.end())
+                repeats *= file.dimension(id).size;
+        if (repeats >= kMinRepeats) names.push_back(variable.name);
     }
     return names;
 }

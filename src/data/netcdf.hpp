@@ -22,6 +22,10 @@ std::vector<std::string> netcdf_column_names(const std::string& file, const Read
 // grid.
 std::vector<std::string> netcdf_numeric_columns(const std::string& file, const ReadOptions& options);
 
+// What table.hpp says of described_inputs and repeated_labels.
+std::vector<std::string> netcdf_described_inputs(const std::string& file, const ReadOptions& options);
+std::vector<std::string> netcdf_repeated_labels(const std::string& file, const ReadOptions& options);
+
 // transform_rows for one NetCDF file; netcdf_transform.cpp says what the new file looks like.
 void transform_netcdf(const std::vector<std::string>& files, const std::string& output, const TransformPlan& plan,
                       const ComputeRows& compute);

@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
 
 namespace accrue::data {
 
@@ -151,9 +151,8 @@ std::uint64_t needed_size(const std::vector<Extent>& extents, std::uint64_t reco
 
 void check_classic(const std::string& path) {
     Header header(path);
-    std::uint64_t records = header.count();
-    // A file that was written to a stream does not know, and the library counts for itself.
-    if (records == (header.is_wide() ? kTooMany : 0xFFFFFFFFU)) records = 0;
+    const std::uint64_t records = header.count();
+    const bool is_stream = records == (header.is_wide() ? kTooMany : 0xFFFFFFFFU);
     std::vector<std::uint64_t> sizes;
     for (std::uint64_t left = header.list(Tag::dimension, 12); left > 0; --left) {
         header.skip_name();
@@ -165,7 +164,14 @@ void check_classic(const std::string& path) {
     for (std::uint64_t left = header.list(Tag::variable, 24); left > 0; --left)
         extents.push_back(read_variable(header, sizes));
 
-    const std::uint64_t needed = needed_size(extents, records);
+    // A file that was written to a stream may leave the number open. The library takes the mark for a number, and would
+    // read and copy four thousand million records.
+    const auto has_records = [](const Extent& extent) { return extent.has_records; };
+    core::require(!is_stream || std::none_of(extents.begin(), extents.end(), has_records),
+                  "{} does not say how many records it has (it was written to a stream), and the NetCDF library cannot "
+                  "count them: write it again as a file",
+                  display_name(path));
+    const std::uint64_t needed = needed_size(extents, is_stream ? 0 : records);
     core::require(header.size() >= needed, "{} is cut short: it has {} bytes, its header promises {}",
                   display_name(path), header.size(), needed);
 }

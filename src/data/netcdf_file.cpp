@@ -5,34 +5,21 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <new>
 #include <string_view>
 #include <utility>
 
+#include "accrue/messages.hpp"
+#include "core/descriptors.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
+#include "data/file_start.hpp"
 #include "data/netcdf_classic.hpp"
 
 namespace accrue::data {
 
 using namespace std::string_view_literals;
 
-namespace {
-
-std::string start_of(const std::string& path) {
-    std::string bytes(8, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    return bytes;
-}
-
-}  // namespace
-
 bool is_netcdf(const std::string& path) {
-    struct stat state {};
-    if (path == "-" || ::stat(path.c_str(), &state) != 0 || !S_ISREG(state.st_mode)) return false;
     const std::string start = start_of(path);
     constexpr std::array kMarks = {"CDF\001"sv, "CDF\002"sv, "CDF\005"sv, "\211HDF\r\n\032\n"sv};
     return std::any_of(kMarks.begin(), kMarks.end(), [&](std::string_view mark) { return start.starts_with(mark); });
@@ -45,6 +32,12 @@ std::size_t type_size(nc_type type) {
 }
 
 NetcdfFile::NetcdfFile(std::string path) : path_(std::move(path)) {
+    const core::StandardDescriptors taken;
+    struct stat state {};
+    if (::stat(path_.c_str(), &state) == 0) {
+        inode_ = state.st_ino;
+        size_ = state.st_size;
+    }
     if (start_of(path_).starts_with("CDF")) check_classic(path_);
     const int status = netcdf().open(path_.c_str(), NC_NOWRITE, &id_);
     if (status != NC_NOERR) id_ = -1;
@@ -103,6 +96,11 @@ const NetcdfVariable* NetcdfFile::find(const std::string& name) const {
     return found == variables_.end() ? nullptr : &*found;
 }
 
+bool NetcdfFile::is_in_group(const std::string& name) const {
+    const std::string last = name.substr(name.find_last_of('/') + 1);
+    return last != name && find(last) == nullptr && !group_with(id_, last).empty();
+}
+
 const NetcdfVariable& NetcdfFile::variable(const std::string& name) const {
     if (const NetcdfVariable* found = find(name)) return *found;
     // "group/y" is how other tools write it.
@@ -113,9 +111,9 @@ const NetcdfVariable& NetcdfFile::variable(const std::string& name) const {
     const std::vector<std::string> names = variable_names();
     core::require(!names.empty(), "{} has no variable '{}': it has no variables at all", display_name(path_),
                   printable(name));
-    const std::string nearest = nearest_name(name, names);
+    const std::string meant = suggestion(name, names);
     core::refuse("{} has no variable '{}'{} Variables: {}", display_name(path_), printable(name),
-                 nearest.empty() ? "." : fmt::format("; did you mean '{}'?", printable(nearest)), name_list(names));
+                 meant.empty() ? "." : meant, name_list(names));
 }
 
 // The path of the group below `group` that has the variable; empty when none has.
@@ -200,7 +198,14 @@ std::vector<std::string> NetcdfFile::attribute_names(int variable) const {
 }
 
 void NetcdfFile::check(int status, const std::string& what) const {
-    if (status == NC_NOERR) return;
+    if (status == NC_NOERR) {
+        // The library fills what a classic file has lost since with zeros.
+        struct stat now {};
+        if (::stat(path_.c_str(), &now) == 0 && now.st_ino == inode_ && now.st_size < size_)
+            core::refuse("{} changed while it was read: it had {} bytes, and now has {}", display_name(path_), size_,
+                         now.st_size);
+        return;
+    }
     if (status == NC_ENOMEM) throw std::bad_alloc();
     // Positive numbers are the system's.
     std::string reason = status > 0 ? core::system_message(status) : netcdf().strerror(status);

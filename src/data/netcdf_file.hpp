@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ public:
 
     // nullptr when there is none.
     const NetcdfVariable* find(const std::string& name) const;
+    // Whether the name is that of a variable in a group, "group/y", and not y of the file itself.
+    bool is_in_group(const std::string& name) const;
     // Throws InputError with the name that was probably meant, or the group that holds it.
     const NetcdfVariable& variable(const std::string& name) const;
 
@@ -75,6 +78,8 @@ private:
     std::string path_;
     int id_ = -1;
     int format_ = 0;
+    std::uint64_t inode_ = 0;
+    std::int64_t size_ = 0;  // in bytes, when it was opened
     std::map<int, NetcdfDimension> dimensions_;
     std::vector<NetcdfVariable> variables_;
 };

@@ -40,7 +40,7 @@ private:
 // clang-format on
 
 struct NetcdfLibrary {
-#define ACCRUE_NETCDF_MEMBER(name) LibraryCall<decltype(&::nc_##name)> name;
+#define ACCRUE_NETCDF_MEMBER(name) LibraryCall<decltype(&::nc_##name)> name;  // NOLINT(bugprone-macro-parentheses)
     ACCRUE_NETCDF_FUNCTIONS(ACCRUE_NETCDF_MEMBER)
 #undef ACCRUE_NETCDF_MEMBER
 };

@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "data/cells.hpp"
-#include "data/messages.hpp"
 #include "data/times.hpp"
 
 namespace accrue::data {
@@ -31,13 +31,13 @@ RowGrid row_grid(const NetcdfFile& file, const NetcdfVariable& variable) {
     return grid;
 }
 
-SlabWalk::SlabWalk(const RowGrid& grid, std::size_t most_rows)
+SlabWalk::SlabWalk(const RowGrid& grid, std::size_t max_rows)
     : sizes_(grid.sizes), position_(grid.sizes.size(), 0), done_(grid.rows == 0) {
     std::size_t behind = 1;
     cut_ = sizes_.empty() ? 0 : sizes_.size() - 1;
     if (done_) return;
-    while (cut_ > 0 && behind * sizes_[cut_] <= most_rows) behind *= sizes_[cut_--];
-    if (!sizes_.empty()) step_ = std::clamp<std::size_t>(most_rows / behind, 1, sizes_[cut_]);
+    while (cut_ > 0 && behind * sizes_[cut_] <= max_rows) behind *= sizes_[cut_--];
+    if (!sizes_.empty()) step_ = std::clamp<std::size_t>(max_rows / behind, 1, sizes_[cut_]);
 }
 
 bool SlabWalk::next(Slab& slab) {
@@ -78,19 +78,22 @@ void keep_chunks(int file, int variable, nc_type type, std::span<const std::size
         const double chunk = static_cast<double>(std::max<std::size_t>(chunks[i], 1));
         bytes *= std::max(1.0, std::ceil(static_cast<double>(sizes[i]) / chunk)) * chunk;
     }
-    constexpr double kLeast = 4e6;  // the library's default
-    constexpr double kMost = 256e6;
+    constexpr double kMin = 4e6;  // the library's default
+    constexpr double kMax = 256e6;
     constexpr std::size_t kSlots = 10007;  // of its hash table: a prime number, more than there are chunks to keep
     constexpr float kPreemption = 0.75F;   // its default
     // A little more, so that the last chunks of a slab do not push out the first.
-    bytes = std::min(bytes * 1.25, kMost);
-    if (bytes <= kLeast) return;
+    bytes = std::min(bytes * 1.25, kMax);
+    if (bytes <= kMin) return;
     // Only speed depends on it.
     (void)netcdf().set_var_chunk_cache(file, variable, static_cast<std::size_t>(bytes), kSlots, kPreemption);
 }
 
-RowVariable::RowVariable(const NetcdfFile& file, const NetcdfVariable& variable, const RowGrid& grid, Kind kind)
-    : file_(file), variable_(variable), decoder_(file, variable, kind) {
+RowVariable::RowVariable(const NetcdfFile& file, const NetcdfVariable& variable, const RowGrid& grid, Kind kind,
+                         const MissingMarks& marks)
+    : file_(file), variable_(variable), decoder_(file, variable, kind), marks_(marks, variable.name) {
+    for (const double value : marks_.values())
+        marked_values_.push_back(variable.type == NC_FLOAT ? static_cast<double>(static_cast<float>(value)) : value);
     const std::string name = fmt::format("{} variable '{}'", display_name(file.path()), printable(variable.name));
     core::require(kind != Kind::number || !variable.is_text(), "{} holds text, not numbers", name);
     core::require(variable.is_number() || variable.is_text(),
@@ -181,6 +184,8 @@ void RowVariable::read_elements(std::span<double> values) {
     file_.check(netcdf().get_vara_double(file_.id(), variable_.id, start_.data(), count_.data(), values.data()),
                 fmt::format("variable '{}'", printable(variable_.name)));
     decoder_.decode(values);
+    for (const double marked : marked_values_)
+        std::replace(values.begin(), values.end(), marked, std::numeric_limits<double>::quiet_NaN());
 }
 
 void RowVariable::read_numbers(const Slab& slab, std::span<double> values) {
@@ -247,7 +252,7 @@ void RowVariable::read_texts() {
         return;
     }
     for (std::string& label : labels_)
-        if (is_missing(label)) label.clear();
+        if (marks_.is_missing(label)) label.clear();
 }
 
 void RowVariable::parse_times() {
@@ -259,6 +264,104 @@ void RowVariable::parse_times() {
                       display_name(file_.path()), printable(variable_.name), printable(labels_[i]));
         buffer_[i] = time.seconds;
     }
+}
+
+namespace {
+
+// The variables that a column consists of, and how it is computed where it is not one of them.
+struct Sources {
+    std::vector<std::string> names;
+    std::optional<Expression> expression;
+};
+
+Sources sources_of(const NetcdfFile& file, const std::string& column) {
+    if (file.find(column) == nullptr && !file.is_in_group(column))
+        if (auto expression = computed_column(column, file.variable_names(), display_name(file.path()))) {
+            std::vector<std::string> names = expression->columns();
+            return {std::move(names), std::move(expression)};
+        }
+    return {{column}, std::nullopt};
+}
+
+}  // namespace
+
+NetcdfVariable spanned(const NetcdfFile& file, std::span<const std::string> columns) {
+    std::vector<const NetcdfVariable*> variables;
+    for (const std::string& column : columns)
+        for (const std::string& name : sources_of(file, column).names) variables.push_back(&file.variable(name));
+    NetcdfVariable all;
+    for (const NetcdfVariable* variable : variables)
+        if (all.name.empty() || variable->dimensions.size() > all.dimensions.size()) all = *variable;
+    for (const NetcdfVariable* variable : variables)
+        for (const int id : variable->dimensions) {
+            if (std::find(all.dimensions.begin(), all.dimensions.end(), id) != all.dimensions.end()) continue;
+            // In a classic file the unlimited dimension can only be the first.
+            all.dimensions.insert(file.dimension(id).unlimited ? all.dimensions.begin() : all.dimensions.end(), id);
+        }
+    return all;
+}
+
+RowNumbers::RowNumbers(const NetcdfFile& file, const std::string& name, const RowGrid& grid, Kind kind, Rule rule,
+                       const MissingMarks& marks)
+    : file_(file), rule_(rule) {
+    Sources sources = kind == Kind::number ? sources_of(file, name) : Sources{{name}, std::nullopt};
+    for (const std::string& source : sources.names)
+        variables_.emplace_back(file, file.variable(source), grid, kind, marks);
+    if (!sources.expression) return;
+    computed_ = ComputedColumn{std::move(*sources.expression), rule};
+    operands_.resize(variables_.size());
+}
+
+void RowNumbers::keep_chunks(const RowGrid& grid, std::size_t cut) const {
+    for (const RowVariable& variable : variables_) variable.keep_chunks(grid, cut);
+}
+
+void RowNumbers::read(const Slab& slab, std::span<double> values) {
+    if (!computed_) {
+        variables_.front().read_numbers(slab, values);
+        return;
+    }
+    for (std::size_t k = 0; k < variables_.size(); ++k) {
+        operands_[k].resize(slab.rows);
+        variables_[k].read_numbers(slab, operands_[k]);
+    }
+    std::vector<double> row(variables_.size());
+    for (std::size_t i = 0; i < slab.rows; ++i) {
+        for (std::size_t k = 0; k < row.size(); ++k) row[k] = operands_[k][i];
+        values[i] = computed_->value(row);
+    }
+}
+
+void RowNumbers::refuse_missing(const Slab& slab, std::size_t row) const {
+    std::size_t k = 0;
+    while (k + 1 < operands_.size() && !std::isnan(operands_[k][row])) ++k;
+    refuse(variables_[k], slab, row, value_is_missing());
+}
+
+void RowNumbers::check(const Slab& slab, std::size_t row, double value) const {
+    for (std::size_t k = 0; k < operands_.size(); ++k)
+        if (std::isinf(operands_[k][row]))
+            refuse(variables_[k], slab, row, fmt::format("'{}' is not finite", operands_[k][row]));
+    if (computed_) {
+        std::vector<double> operands;
+        for (const std::vector<double>& column : operands_) operands.push_back(column[row]);
+        const std::string trouble = computed_->trouble(value, operands);
+        if (!trouble.empty())
+            core::refuse("{}{}: {}", display_name(file_.path()), variables_.front().place(slab, row), trouble);
+        return;
+    }
+    const std::string name = printable(variables_.front().variable().name);
+    if (std::isinf(value))
+        refuse(variables_.front(), slab, row, fmt::format("'{}' is not finite", value));
+    else if (rule_ == Rule::positive && !(value > 0) && !std::isnan(value))
+        refuse(variables_.front(), slab, row, fmt::format("{} must be positive; it is {}", name, value));
+    else if (rule_ == Rule::not_negative && value < 0)
+        refuse(variables_.front(), slab, row, fmt::format("{} must not be negative; it is {}", name, value));
+}
+
+void RowNumbers::refuse(const RowVariable& at, const Slab& slab, std::size_t row, const Message& what) const {
+    core::refuse("{} variable '{}'{}: {}", display_name(file_.path()), printable(at.variable().name),
+                 at.place(slab, row), what);
 }
 
 std::string RowVariable::place(const Slab& slab, std::size_t row) const {

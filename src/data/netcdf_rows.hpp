@@ -3,11 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "accrue/message.hpp"
+#include "data/computed_columns.hpp"
+#include "data/missing_marks.hpp"
 #include "data/netcdf_file.hpp"
 #include "data/netcdf_values.hpp"
 
@@ -29,10 +33,10 @@ struct Slab {
     std::size_t rows = 0;
 };
 
-// Cuts the grid into slabs of at most `most_rows` rows, in the order of rows.
+// Cuts the grid into slabs of at most `max_rows` rows, in the order of rows.
 class SlabWalk {
 public:
-    SlabWalk(const RowGrid& grid, std::size_t most_rows);
+    SlabWalk(const RowGrid& grid, std::size_t max_rows);
     // False when the grid is through.
     bool next(Slab& slab);
     // The dimension that is cut; those after it are whole in every slab, those before it single.
@@ -55,7 +59,8 @@ void keep_chunks(int file, int variable, nc_type type, std::span<const std::size
 // asked for.
 class RowVariable {
 public:
-    RowVariable(const NetcdfFile& file, const NetcdfVariable& variable, const RowGrid& grid, Kind kind);
+    RowVariable(const NetcdfFile& file, const NetcdfVariable& variable, const RowGrid& grid, Kind kind,
+                const MissingMarks& marks);
 
     const NetcdfVariable& variable() const { return variable_; }
     // Whether its times are seconds since 1970, and not numbers of an unknown origin.
@@ -85,9 +90,11 @@ private:
     const NetcdfFile& file_;
     const NetcdfVariable& variable_;
     ValueDecoder decoder_;
-    std::vector<std::size_t> matched_;  // the rows' dimension for each of the variable's
-    std::size_t text_length_ = 0;       // of a character array with a last dimension of its own
-    bool same_as_rows_ = false;         // neither repeated nor turned
+    ColumnMarks marks_;
+    std::vector<double> marked_values_;  // as the variable's type has them
+    std::vector<std::size_t> matched_;   // the rows' dimension for each of the variable's
+    std::size_t text_length_ = 0;        // of a character array with a last dimension of its own
+    bool same_as_rows_ = false;          // neither repeated nor turned
 
     // The part of the variable that belongs to the slab.
     std::vector<std::size_t> start_;
@@ -95,6 +102,36 @@ private:
     std::size_t elements_ = 0;
     std::vector<double> buffer_;
     std::vector<std::string> labels_;
+};
+
+// What the variables that a column consists of span together: itself, or what it is computed from. Those of the one
+// with the most dimensions come first; what the others add follows, an unlimited dimension leads. Throws InputError
+// when there is no such variable.
+NetcdfVariable spanned(const NetcdfFile& file, std::span<const std::string> columns);
+
+// A column of numbers: a variable, or computed from some.
+class RowNumbers {
+public:
+    RowNumbers(const NetcdfFile& file, const std::string& name, const RowGrid& grid, Kind kind, Rule rule,
+               const MissingMarks& marks);
+
+    bool is_dated() const { return !computed_ && variables_.front().is_dated(); }
+    RowVariable& texts() { return variables_.front(); }  // where it is a column of texts
+    void keep_chunks(const RowGrid& grid, std::size_t cut) const;
+    // NaN where a value is missing, infinite where it is not finite.
+    void read(const Slab& slab, std::span<double> values);
+    // What is wrong with a row of the slab that was read last: "archive.nc variable 'y' at time=3: ...".
+    [[noreturn]] void refuse_missing(const Slab& slab, std::size_t row) const;
+    void check(const Slab& slab, std::size_t row, double value) const;
+
+private:
+    [[noreturn]] void refuse(const RowVariable& at, const Slab& slab, std::size_t row, const Message& what) const;
+
+    const NetcdfFile& file_;
+    Rule rule_;
+    std::vector<RowVariable> variables_;  // itself, or the operands
+    std::optional<ComputedColumn> computed_;
+    std::vector<std::vector<double>> operands_;  // of the slab
 };
 
 }  // namespace accrue::data

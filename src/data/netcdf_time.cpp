@@ -24,6 +24,12 @@ std::int64_t days_to(std::int64_t year, std::int64_t month, std::int64_t day, bo
     return 365 * y + leaps + before_month + day - 1 - kMarchOfYear0;
 }
 
+std::int64_t days_in(std::int64_t year, std::int64_t month, bool gregorian) {
+    const bool december = month == 12;
+    return days_to(december ? year + 1 : year, december ? 1 : month + 1, 1, gregorian) -
+           days_to(year, month, 1, gregorian);
+}
+
 std::string lower(std::string_view text) {
     std::string result(text);
     std::transform(result.begin(), result.end(), result.begin(),
@@ -104,6 +110,14 @@ bool clock(Pieces& text, double& seconds) {
 
 }  // namespace
 
+bool are_time_units(std::string_view units) {
+    const std::string lowered = lower(units);
+    Pieces text(lowered);
+    while (!text.done())
+        if (text.word() == "since") return true;
+    return false;
+}
+
 std::optional<TimeScale> parse_time_units(std::string_view units, std::string_view calendar) {
     const std::string rule = lower(calendar);
     const bool mixed = rule.empty() || rule == "standard" || rule == "gregorian";
@@ -123,8 +137,10 @@ std::optional<TimeScale> parse_time_units(std::string_view units, std::string_vi
     if (!text.number(year) || !text.take('-') || !text.number(month) || !text.take('-') || !text.number(day))
         return std::nullopt;
     constexpr std::int64_t kLastYear = 1'000'000;
-    if (year > kLastYear || month < 1 || month > 12 || day < 1 || day > 31) return std::nullopt;
+    if (year > kLastYear || month < 1 || month > 12) return std::nullopt;
     if (negative) year = -year;
+    const bool gregorian = !mixed || std::array{year, month, day} >= std::array<std::int64_t, 3>{1582, 10, 15};
+    if (day < 1 || day > days_in(year, month, gregorian)) return std::nullopt;
 
     double of_day = 0;
     double zone = 0;
@@ -149,7 +165,6 @@ std::optional<TimeScale> parse_time_units(std::string_view units, std::string_vi
     if (!(name.empty() || name == "z" || name == "utc" || name == "gmt" || name == "0") || !text.done())
         return std::nullopt;
 
-    const bool gregorian = !mixed || std::array{year, month, day} >= std::array<std::int64_t, 3>{1582, 10, 15};
     scale.origin = static_cast<double>(days_to(year, month, day, gregorian)) * kDay + of_day - zone;
     return scale;
 }

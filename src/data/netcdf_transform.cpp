@@ -23,11 +23,12 @@
 #include <optional>
 #include <utility>
 
+#include "accrue/files.hpp"
+#include "accrue/messages.hpp"
+#include "core/descriptors.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "data/files.hpp"
 #include "data/input_file.hpp"
-#include "data/messages.hpp"
 #include "data/netcdf.hpp"
 #include "data/netcdf_file.hpp"
 #include "data/netcdf_rows.hpp"
@@ -38,6 +39,7 @@ namespace {
 
 constexpr std::size_t kSlabRows = std::size_t{1} << 16U;
 constexpr std::size_t kBlockRows = 4096;
+constexpr std::size_t kMaxInChunk = std::size_t{1} << 19U;  // values: 4 MB
 constexpr const char* kQuantiles = "quantiles";
 constexpr const char* kQuantile = "quantile";
 
@@ -64,6 +66,7 @@ public:
     void create(const std::string& path, int mode) {
         errno = 0;
         int id = -1;
+        const core::StandardDescriptors taken;
         const int status = netcdf().create(path.c_str(), mode, &id);
         if (status != NC_NOERR) fail(status, errno);
         id_ = id;
@@ -72,6 +75,7 @@ public:
     void open(const std::string& path, const std::string& original) {
         errno = 0;
         int id = -1;
+        const core::StandardDescriptors taken;
         const int status = netcdf().open(path.c_str(), NC_WRITE, &id);
         core::require(status != NC_ECANTWRITE,
                       "{} was not written by the NetCDF library, and variables cannot be added to it; convert it with "
@@ -93,6 +97,11 @@ private:
         const std::string reason = status > 0 ? core::system_message(status)
                                    : is_full  ? core::system_message(system_error)
                                               : std::string(netcdf().strerror(status));
+        // The library reads names that it does not write: not UTF-8, for example.
+        const bool is_bad_name =
+            status == NC_EBADNAME || status == NC_ENOTATT || status == NC_EMAXNAME || status == NC_ENAMEINUSE;
+        core::require(!is_bad_name, "cannot write {}: the input has a name that NetCDF does not allow ({})", shown_,
+                      reason);
         throw MachineError(fmt::format("cannot write {}: {}", shown_, reason));
     }
 
@@ -141,21 +150,29 @@ public:
           output_(output),
           plan_(plan),
           compute_(compute),
-          rows_(rows_variable()),
-          grid_(row_grid(input_, rows_)),
+          grid_(rows_grid()),
+          like_(variable_like_rows()),
+          chunks_(chunks_of_added()),
           writer_(display_name(output)) {
-        for (const std::string& name : plan.inputs)
-            columns_.emplace_back(input_, input_.variable(name), grid_, Kind::number);
+        for (const TransformInput& column : plan.inputs) {
+            columns_.emplace_back(input_, column.name, grid_, column.kind, Rule::any, plan.marks);
+            core::require(column.kind != Kind::time || columns_.back().is_dated(),
+                          "{} variable '{}' holds times without a date ('days since ...')", display_name(input_.path()),
+                          printable(column.name));
+        }
+        require_marked_columns(plan.marks, input_.variable_names(), input);
         check_names();
     }
 
     void run();
 
 private:
-    const NetcdfVariable& rows_variable() const;
+    RowGrid rows_grid() const;
+    const NetcdfVariable* variable_like_rows() const;
+    std::vector<std::size_t> chunks_of_added() const;
     void check_names() const;
     int classic_mode() const;
-    std::size_t hdf5_size() const;
+    std::size_t largest_size() const;
     void copy_bytes(AtomicFile& file) const;
     void copy_definitions() const;
     void copy_values() const;
@@ -166,6 +183,7 @@ private:
     void put_history() const;
     void keep_chunks_of_added(std::size_t cut) const;
     void add_rows();
+    void read_codes(std::size_t c, const Slab& slab, std::span<double> column);
     void compute_slab(const Slab& slab, Columns& values, Columns& results);
     void write_slab(const Slab& slab, Columns& results) const;
 
@@ -173,9 +191,10 @@ private:
     const std::string& output_;
     const TransformPlan& plan_;
     const ComputeRows& compute_;
-    const NetcdfVariable& rows_;
     RowGrid grid_;
-    std::vector<RowVariable> columns_;
+    const NetcdfVariable* like_;       // has the dimensions of the rows; may be null
+    std::vector<std::size_t> chunks_;  // of added variables; empty: contiguous
+    std::vector<RowNumbers> columns_;
     NetcdfWriter writer_;
     std::vector<double> probabilities_;
     std::vector<Target> targets_;
@@ -184,16 +203,48 @@ private:
     int quantile_variable_ = -1;
 };
 
-const NetcdfVariable& NetcdfTransform::rows_variable() const {
-    if (!plan_.rows_of.empty()) return input_.variable(plan_.rows_of);
-    core::require(!plan_.inputs.empty(), "{}: no variable is named whose dimensions would be the rows",
-                  display_name(input_.path()));
-    const NetcdfVariable* most = nullptr;
-    for (const std::string& name : plan_.inputs) {
-        const NetcdfVariable& variable = input_.variable(name);
-        if (most == nullptr || variable.dimensions.size() > most->dimensions.size()) most = &variable;
+RowGrid NetcdfTransform::rows_grid() const {
+    core::require(!plan_.rows_of.empty() || !plan_.inputs.empty(),
+                  "{}: no variable is named whose dimensions would be the rows", display_name(input_.path()));
+    if (!plan_.rows_of.empty()) return row_grid(input_, spanned(input_, std::span(&plan_.rows_of, 1)));
+    std::vector<std::string> columns;
+    for (const TransformInput& input : plan_.inputs) {
+        // The last dimension of a text may count its letters.
+        const NetcdfVariable* variable = input_.find(input.name);
+        if (input.kind != Kind::text || variable == nullptr || !variable->is_text()) columns.push_back(input.name);
     }
-    return *most;
+    return row_grid(input_, spanned(input_, columns));
+}
+
+const NetcdfVariable* NetcdfTransform::variable_like_rows() const {
+    if (const NetcdfVariable* rows = input_.find(plan_.rows_of)) return rows;
+    for (const TransformInput& column : plan_.inputs)
+        if (const NetcdfVariable* input = input_.find(column.name); input != nullptr && input->dimensions == grid_.ids)
+            return input;
+    return nullptr;
+}
+
+// As those of the variable with the same dimensions, else the library's way: contiguous, or, where a dimension is
+// unlimited, a chunk for each place along it.
+std::vector<std::size_t> NetcdfTransform::chunks_of_added() const {
+    std::vector<std::size_t> chunks(grid_.ids.size(), 1);
+    if (!input_.is_hdf5() || chunks.empty()) return {};
+    if (like_ != nullptr) {
+        int storage = NC_CONTIGUOUS;
+        input_.check(netcdf().inq_var_chunking(input_.id(), like_->id, &storage, chunks.data()));
+        return storage == NC_CHUNKED ? chunks : std::vector<std::size_t>{};
+    }
+    bool unlimited = false;
+    std::size_t values = 1;
+    for (std::size_t d = chunks.size(); d-- > 0;) {
+        if (input_.dimension(grid_.ids[d]).unlimited) {
+            unlimited = true;
+            continue;
+        }
+        chunks[d] = std::clamp<std::size_t>(grid_.sizes[d], 1, std::max<std::size_t>(kMaxInChunk / values, 1));
+        values *= chunks[d];
+    }
+    return unlimited ? chunks : std::vector<std::size_t>{};
 }
 
 void NetcdfTransform::check_names() const {
@@ -218,10 +269,12 @@ void NetcdfTransform::check_names() const {
 
 void NetcdfTransform::run() {
     AtomicFile file(output_);
+    if (input_.is_hdf5()) copy_bytes(file);
+    // A small file can have a large grid: whether the disk has room for it is known at once. HDF5 moreover crashes when
+    // a write fails, and again at exit; it cuts the file to its length when it closes it. A classic file is cut when it
+    // is created.
+    file.reserve(largest_size());
     if (input_.is_hdf5()) {
-        copy_bytes(file);
-        // HDF5 crashes when a write fails, and again at exit; it cuts the file to its length when it closes it.
-        file.reserve(hdf5_size());
         writer_.open(file.hand_over(), input_.path());
         // Only files of the classic model know a mode for definitions.
         if (input_.format() == NC_FORMAT_NETCDF4_CLASSIC) writer_(netcdf().redef);
@@ -268,19 +321,16 @@ int NetcdfTransform::classic_mode() const {
 }
 
 // A bound on the length of the new file: as if nothing could be compressed.
-std::size_t NetcdfTransform::hdf5_size() const {
+std::size_t NetcdfTransform::largest_size() const {
     constexpr double kSlack = 1 << 18;      // definitions, attributes
     constexpr double kChunkOverhead = 256;  // of the index, and of compressing what cannot be compressed
     double values = 1;
     double chunks = 1;
-    int storage = NC_CONTIGUOUS;
-    std::vector<std::size_t> sizes(rows_.dimensions.size(), 1);
-    if (!sizes.empty()) input_.check(netcdf().inq_var_chunking(input_.id(), rows_.id, &storage, sizes.data()));
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-        const double chunk = storage == NC_CHUNKED ? static_cast<double>(std::max<std::size_t>(sizes[d], 1)) : 1;
+    for (std::size_t d = 0; d < grid_.sizes.size(); ++d) {
+        const double chunk = chunks_.empty() ? 1 : static_cast<double>(std::max<std::size_t>(chunks_[d], 1));
         const double along = std::ceil(static_cast<double>(grid_.sizes[d]) / chunk);
         values *= along * chunk;  // chunks at the edge are as large as the others
-        chunks *= storage == NC_CHUNKED ? along : 1;
+        chunks *= chunks_.empty() ? 1 : along;
     }
     const double added = static_cast<double>(plan_.added.size());
     return static_cast<std::size_t>(static_cast<double>(std::filesystem::file_size(input_.path())) + kSlack +
@@ -366,7 +416,7 @@ void NetcdfTransform::define_added() {
 int NetcdfTransform::define(const std::string& name, nc_type type, const std::string& long_name, bool has_units,
                             bool along_quantile) {
     const NetcdfLibrary& nc = netcdf();
-    std::vector<int> dimensions = rows_.dimensions;
+    std::vector<int> dimensions = grid_.ids;
     const auto place = static_cast<std::ptrdiff_t>(quantile_place_);
     if (along_quantile) dimensions.insert(dimensions.begin() + place, quantile_dimension_);
     int variable = -1;
@@ -374,19 +424,15 @@ int NetcdfTransform::define(const std::string& name, nc_type type, const std::st
             static_cast<const int*>(dimensions.data()), &variable);
 
     // Laid out and compressed like the variable that it belongs to.
-    int storage = NC_CONTIGUOUS;
-    std::vector<std::size_t> chunks(rows_.dimensions.size());
-    if (input_.is_hdf5() && !rows_.dimensions.empty()) {
-        input_.check(nc.inq_var_chunking(input_.id(), rows_.id, &storage, chunks.data()));
-        if (storage == NC_CHUNKED) {
-            if (along_quantile) chunks.insert(chunks.begin() + place, 1);
-            writer_(nc.def_var_chunking, variable, NC_CHUNKED, static_cast<const std::size_t*>(chunks.data()));
-            int shuffle = 0;
-            int deflate = 0;
-            int level = 0;
-            input_.check(nc.inq_var_deflate(input_.id(), rows_.id, &shuffle, &deflate, &level));
-            if (deflate != 0) writer_(nc.def_var_deflate, variable, shuffle, deflate, level);
-        }
+    if (!chunks_.empty()) {
+        std::vector<std::size_t> chunks = chunks_;
+        if (along_quantile) chunks.insert(chunks.begin() + place, 1);
+        writer_(nc.def_var_chunking, variable, NC_CHUNKED, static_cast<const std::size_t*>(chunks.data()));
+        int shuffle = 0;
+        int deflate = 0;
+        int level = 0;
+        if (like_ != nullptr) input_.check(nc.inq_var_deflate(input_.id(), like_->id, &shuffle, &deflate, &level));
+        if (deflate != 0) writer_(nc.def_var_deflate, variable, shuffle, deflate, level);
     }
 
     if (type == NC_BYTE) {
@@ -400,11 +446,13 @@ int NetcdfTransform::define(const std::string& name, nc_type type, const std::st
         writer_(nc.put_att_double, variable, "_FillValue", NC_DOUBLE, std::size_t{1}, &fill);
     }
     if (!long_name.empty()) put_text(variable, "long_name", long_name);
-    if (has_units)
-        if (const auto units = input_.text_attribute(rows_.id, "units")) put_text(variable, "units", *units);
+    if (like_ == nullptr) return variable;
+    // An input tells nothing about the unit of what is predicted.
+    if (has_units && like_->name == plan_.rows_of)
+        if (const auto units = input_.text_attribute(like_->id, "units")) put_text(variable, "units", *units);
     // Where the rows lie on the earth, when their own dimensions do not say it.
     for (const char* attribute : {"coordinates", "grid_mapping"})
-        if (const auto text = input_.text_attribute(rows_.id, attribute)) put_text(variable, attribute, *text);
+        if (const auto text = input_.text_attribute(like_->id, attribute)) put_text(variable, attribute, *text);
     return variable;
 }
 
@@ -434,7 +482,7 @@ void NetcdfTransform::keep_chunks_of_added(std::size_t cut) const {
 
 void NetcdfTransform::add_rows() {
     SlabWalk walk(grid_, kSlabRows);
-    for (const RowVariable& column : columns_) column.keep_chunks(grid_, walk.cut());
+    for (const RowNumbers& column : columns_) column.keep_chunks(grid_, walk.cut());
     keep_chunks_of_added(walk.cut());
     const std::size_t most = std::min(kSlabRows, grid_.rows);
     Columns values(plan_.inputs.size(), most);
@@ -442,16 +490,27 @@ void NetcdfTransform::add_rows() {
     for (Slab slab; walk.next(slab);) {
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::span<double> column = values[c].first(slab.rows);
-            columns_[c].read_numbers(slab, column);
+            if (plan_.inputs[c].kind == Kind::text) {
+                read_codes(c, slab, column);
+                continue;
+            }
+            columns_[c].read(slab, column);
             const auto bad = std::find_if(column.begin(), column.end(), [](double value) { return std::isinf(value); });
-            if (bad != column.end())
-                core::refuse("{} variable '{}'{}: '{}' is not finite", display_name(input_.path()),
-                             printable(plan_.inputs[c]),
-                             columns_[c].place(slab, static_cast<std::size_t>(bad - column.begin())), *bad);
+            if (bad != column.end()) columns_[c].check(slab, static_cast<std::size_t>(bad - column.begin()), *bad);
         }
         compute_slab(slab, values, results);
         write_slab(slab, results);
     }
+}
+
+void NetcdfTransform::read_codes(std::size_t c, const Slab& slab, std::span<double> column) {
+    std::vector<std::uint32_t> elements(slab.rows);
+    RowVariable& texts = columns_[c].texts();
+    texts.read_labels(slab, elements);
+    std::vector<double> codes;
+    for (const std::string& label : texts.labels())
+        codes.push_back(label.empty() ? std::numeric_limits<double>::quiet_NaN() : plan_.inputs[c].code(label));
+    for (std::size_t i = 0; i < elements.size(); ++i) column[i] = codes[elements[i]];
 }
 
 void NetcdfTransform::compute_slab(const Slab& slab, Columns& values, Columns& results) {
@@ -460,7 +519,9 @@ void NetcdfTransform::compute_slab(const Slab& slab, Columns& values, Columns& r
         const auto out = results.rows<double>(begin, end);
         compute_(in, out);
         for (std::size_t row = 0; row < end - begin; ++row) {
-            const bool missing = std::any_of(in.begin(), in.end(), [&](const auto& c) { return std::isnan(c[row]); });
+            bool missing = false;
+            for (std::size_t c = 0; c < in.size(); ++c)
+                missing = missing || (std::isnan(in[c][row]) && !plan_.inputs[c].may_be_missing);
             for (std::size_t c = 0; c < out.size(); ++c) {
                 const double fill = targets_[c].flag ? NC_FILL_BYTE : NC_FILL_DOUBLE;
                 if (missing || std::isnan(out[c][row])) out[c][row] = fill;

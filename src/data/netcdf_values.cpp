@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
 #include "data/netcdf_time.hpp"
 
 namespace accrue::data {
@@ -49,7 +49,7 @@ ValueDecoder::ValueDecoder(const NetcdfFile& file, const NetcdfVariable& variabl
     const auto numbers = [&](const char* name) {
         std::vector<double> values = file.number_attribute(variable.id, name);
         core::require(!values.empty() || !file.has_attribute(variable.id, name),
-                      "{} variable '{}': its attribute '{}' is no number", display_name(file.path()),
+                      "{} variable '{}': its attribute '{}' is not a number", display_name(file.path()),
                       printable(variable.name), name);
         return values;
     };

@@ -32,12 +32,16 @@ TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests, std::func
     if (!requests.empty()) first = requests.front().name;
     for (const ColumnRequest& request : requests) {
         if (request.kind == Kind::text) {
-            if (find(texts, request.name) == nullptr) texts.push_back({request.name, {}, {}});
+            if (LabelColumn* known = find(texts, request.name))
+                known->may_be_missing = known->may_be_missing && request.may_be_missing;
+            else
+                texts.push_back({request.name, {}, request.may_be_missing, {}});
         } else if (NumberColumn* known = find(numbers, request.name)) {
             known->rule = stricter(known->rule, request.rule);
             if (request.kind == Kind::number) known->kind = Kind::number;
+            known->may_be_missing = known->may_be_missing && request.may_be_missing;
         } else {
-            numbers.push_back({request.name, request.kind, request.rule, {}});
+            numbers.push_back({request.name, request.kind, request.rule, {}, request.may_be_missing});
         }
     }
 }

@@ -17,18 +17,21 @@ enum class TimeForm { unknown, number, iso };
 
 // The requested columns, each once, and the rows so far. A reader appends some rows of a file to every column, adds to
 // rows and dropped, and calls hand_over(), until the file is through. A column asked for twice has the stricter rule
-// and kind (a number, not just a time); as number and as text it is two columns.
+// and kind (a number, not just a time), and may be missing only if it may be in both; as number and as text it is two
+// columns.
 struct TableBuilder {
     struct NumberColumn {
         std::string name;
         Kind kind;  // number or time
         Rule rule;
         std::vector<double> values;
+        bool may_be_missing = false;
         TimeForm form = TimeForm::unknown;  // of times, in the files so far
     };
     struct LabelColumn {
         std::string name;
         TextColumn column;
+        bool may_be_missing = false;
         std::unordered_map<std::string, std::uint32_t> codes;
 
         // The code of the label, new at its first appearance.

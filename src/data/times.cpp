@@ -1,6 +1,9 @@
 #include "data/times.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -117,6 +120,23 @@ TimeText parse_iso_time(std::string_view text) noexcept {
     const std::chrono::seconds midnight = std::chrono::sys_days{date}.time_since_epoch();
     const std::int64_t whole = midnight.count() + clock.seconds() - (behind ? -offset.seconds() : offset.seconds());
     return {static_cast<double>(whole) + clock.fraction, TimeState::good};
+}
+
+std::string iso_time(double seconds) {
+    constexpr double kDay = 86400;
+    constexpr double kFirst = -62167219200;  // 0000-01-01
+    constexpr double kEnd = 253402300800;    // 10000-01-01
+    if (!(seconds >= kFirst && seconds < kEnd)) return fmt::format("{}", seconds);
+    const double days = std::floor(seconds / kDay);
+    const std::chrono::year_month_day date{std::chrono::sys_days{std::chrono::days{static_cast<std::int64_t>(days)}}};
+    std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                   static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+    const double rest = seconds - days * kDay;
+    if (rest == 0) return text;
+    const auto whole = static_cast<std::int64_t>(rest);
+    text += fmt::format("T{:02}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+    const double fraction = rest - static_cast<double>(whole);
+    return text + (fraction > 0 ? fmt::format("{:.6f}Z", fraction).substr(1) : std::string("Z"));
 }
 
 }  // namespace accrue::data

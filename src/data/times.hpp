@@ -1,6 +1,7 @@
 // Times in text tables.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace accrue::data {
@@ -22,5 +23,8 @@ struct TimeText {
 // before it was introduced. 24:00:00 and second 60 are the moment after; leap seconds are not counted, as in Unix time.
 // `text` has no blanks around it.
 TimeText parse_iso_time(std::string_view text) noexcept;
+
+// And back: 2021-03-04, or 2021-03-04T05:06:07Z where it is not midnight; a number for years that have no four digits.
+std::string iso_time(double seconds);
 
 }  // namespace accrue::data

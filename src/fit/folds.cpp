@@ -1,5 +1,7 @@
 #include "fit/folds.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -20,19 +22,18 @@ std::vector<std::size_t> by_row(std::size_t rows, std::size_t folds, std::uint64
 }
 
 // Groups in random order, the largest first, each into the fold that has the fewest rows.
-std::vector<std::size_t> by_group(const Archive& archive, std::size_t folds, std::uint64_t seed) {
-    const auto codes = archive.groups.codes;
-    std::vector<std::size_t> sizes(archive.groups.labels.size(), 0);
+std::vector<std::size_t> by_group(const ColumnGrouping& groups, std::size_t folds, std::uint64_t seed) {
+    const auto codes = groups.rows.codes;
+    std::vector<std::size_t> sizes(groups.rows.labels.size(), 0);
     for (const std::uint32_t code : codes) ++sizes[code];
     std::vector<std::size_t> order;
     for (std::size_t g = 0; g < sizes.size(); ++g)
         if (sizes[g] > 0) order.push_back(g);
     core::require(order.size() > 1, "column '{}' has a single group, which cannot be held out; use another column",
-                  archive.group_name);
-    core::require(
-        order.size() >= folds,
-        "column '{}' has {} groups, which cannot make {} folds of whole groups; use --folds {} or another column",
-        archive.group_name, order.size(), folds, order.size());
+                  groups.name);
+    core::require(order.size() >= folds,
+                  "column '{}' has {} groups, which cannot make {} folds of whole groups; use {} or another column",
+                  groups.name, order.size(), folds, core::option("folds", order.size()));
     core::Random(seed, kFoldStream).shuffle(std::span(order));
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     std::vector<std::size_t> filled(folds, 0);
@@ -47,7 +48,7 @@ std::vector<std::size_t> by_group(const Archive& archive, std::size_t folds, std
     return fold;
 }
 
-std::vector<std::size_t> by_time(const Archive& archive, std::size_t folds) {
+std::vector<std::size_t> by_time(const Archive& archive, const ColumnGrouping& groups, std::size_t folds) {
     const std::size_t rows = archive.times.size();
     std::vector<std::size_t> order(rows);
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -55,22 +56,28 @@ std::vector<std::size_t> by_time(const Archive& archive, std::size_t folds) {
                      [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
     // A cut before position p is allowed between two time stamps that no group spans.
     std::vector<std::size_t> last_of_group;
-    if (!archive.groups.codes.empty()) {
-        last_of_group.resize(archive.groups.labels.size(), 0);
-        for (std::size_t p = 0; p < rows; ++p) last_of_group[archive.groups.codes[order[p]]] = p;
+    if (!groups.rows.codes.empty()) {
+        last_of_group.resize(groups.rows.labels.size(), 0);
+        for (std::size_t p = 0; p < rows; ++p) last_of_group[groups.rows.codes[order[p]]] = p;
     }
     std::vector<std::size_t> cuts;
     std::size_t open_until = 0;
     for (std::size_t p = 0; p < rows; ++p) {
         if (p > open_until && archive.times[order[p]] != archive.times[order[p - 1]]) cuts.push_back(p);
         if (p > 0 && archive.times[order[p]] == archive.times[order[p - 1]]) open_until = std::max(open_until, p);
-        if (!last_of_group.empty()) open_until = std::max(open_until, last_of_group[archive.groups.codes[order[p]]]);
+        if (!last_of_group.empty()) open_until = std::max(open_until, last_of_group[groups.rows.codes[order[p]]]);
         open_until = std::max(open_until, p);
     }
+    const std::string no_group = last_of_group.empty() ? "" : fmt::format(" without splitting a '{}'", groups.name);
+    const Message or_split =
+        last_of_group.empty() ? Message() : core::message(", or no {}", core::option("fold_group"));
+    core::require(!cuts.empty(),
+                  "column '{}' allows a single block of time{}, which cannot be held out; use another column{}",
+                  archive.roles.time, no_group, or_split);
     core::require(cuts.size() + 1 >= folds,
-                  "column '{}' allows {} block{} of time{}, which cannot make {} folds; use fewer --folds",
-                  archive.time_name, cuts.size() + 1, cuts.empty() ? "" : "s",
-                  last_of_group.empty() ? "" : " that split no group", folds);
+                  "column '{}' allows {} blocks of time{}, which cannot make {} folds; use {} or another column{}",
+                  archive.roles.time, cuts.size() + 1, no_group, folds, core::option("folds", cuts.size() + 1),
+                  or_split);
     std::vector<std::size_t> fold(rows);
     std::size_t first_cut = 0;
     std::size_t begin = 0;
@@ -98,13 +105,19 @@ std::vector<std::size_t> by_time(const Archive& archive, std::size_t folds) {
 
 }  // namespace
 
+ColumnGrouping fold_groups(const Archive& archive) {
+    if (!archive.fold_groups.codes.empty()) return {archive.roles.fold_group, archive.fold_groups};
+    if (archive.times.empty()) return {archive.roles.group, archive.groups};
+    return {};
+}
+
 std::vector<std::size_t> make_folds(const Archive& archive, std::size_t folds, std::uint64_t seed) {
     const std::size_t rows = archive.errors.size();
-    core::require(folds >= 2, "there must be at least 2 folds; there are {}", folds);
-    core::require(rows >= folds, "{} row{} cannot make {} folds; use more rows or fewer --folds", rows,
-                  rows == 1 ? "" : "s", folds);
-    if (!archive.times.empty()) return by_time(archive, folds);
-    if (!archive.groups.codes.empty()) return by_group(archive, folds, seed);
+    core::require(rows >= folds, "{} row{} cannot make {} folds; use more rows or fewer {}", rows, rows == 1 ? "" : "s",
+                  folds, core::option("folds"));
+    const ColumnGrouping whole = fold_groups(archive);
+    if (!archive.times.empty()) return by_time(archive, whole, folds);
+    if (!whole.rows.codes.empty()) return by_group(whole, folds, seed);
     return by_row(rows, folds, seed);
 }
 

@@ -8,9 +8,12 @@
 
 namespace accrue::fitting {
 
-// The fold (0..folds-1) of every row. At random; whole groups when there are groups; contiguous blocks of time when
-// there are times, which never split a time stamp or a group. Sizes are as equal as that allows. Throws InputError when
-// the rows do not allow so many folds.
+// The groups that folds never split: the archive's fold groups, else its groups where there are no times. May be empty.
+ColumnGrouping fold_groups(const Archive& archive);
+
+// The fold (0..folds-1) of every row. At random; whole groups when there are some that folds never split; contiguous
+// blocks of time when there are times, which split neither a time stamp nor such a group. Sizes are as equal as that
+// allows. Throws InputError when the rows do not allow so many folds.
 std::vector<std::size_t> make_folds(const Archive& archive, std::size_t folds, std::uint64_t seed);
 
 }  // namespace accrue::fitting

@@ -1,7 +1,6 @@
 #include "fit/tasks.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,14 +8,16 @@
 #include <mutex>
 #include <optional>
 
+#include "core/parallel.hpp"
+
 namespace accrue::fitting {
 
 namespace {
 
 // From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
 constexpr std::size_t kRowsToShareThreads = 200'000;
-// In folds of at least so many rows a start is dropped when its skill is below half of the best; in smaller ones skill
-// is mostly chance and dropping hurts.
+// In folds of at least so many rows a start is dropped when its skill is below half of the fold's best; in smaller ones
+// skill is mostly chance and dropping hurts.
 constexpr std::size_t kRowsToJudge = 500;
 constexpr double kShareOfBestSkill = 0.5;
 
@@ -29,7 +30,7 @@ constexpr double kTolerance = 1e-4;
 // have gone over so many rows in all, but not before the least iterations.
 constexpr int kLaterPatience = 10;
 constexpr double kRowsToGoOver = 40e6;
-constexpr int kLeastIterations = 20;
+constexpr int kMinIterations = 20;
 
 // Progress of all stages together, one call at a time.
 struct Watched {
@@ -39,7 +40,7 @@ struct Watched {
     std::atomic<bool> stopped = false;
     std::size_t finished = 0;
 
-    Report report_of(std::size_t t, const Task& task) {
+    Report report_of(std::size_t t, const StartTask& task) {
         return [this, t, task](int iteration, double cost) {
             if (watcher && !stopped) {
                 const std::lock_guard lock(mutex);
@@ -56,16 +57,17 @@ struct Watched {
 
 // Calls run(t) for every task, and throws when the watcher has stopped them.
 template <typename Run>
-void for_tasks(std::size_t rows, std::size_t tasks, Watched& watched, Run&& run) {
+void for_tasks(std::size_t rows, std::size_t tasks, const TrainOptions& options, Watched& watched, Run&& run) {
     const auto one = [&](std::size_t t) {
         if (watched.stopped) return;
         run(t);
         watched.finish();
     };
-    if (rows >= kRowsToShareThreads)
+    // Steps by blocks of rows need little memory, and are too short to be shared.
+    if (rows >= kRowsToShareThreads && !options.first_order)
         for (std::size_t t = 0; t < tasks; ++t) one(t);
     else
-        tbb::parallel_for(std::size_t{0}, tasks, one, tbb::simple_partitioner());
+        core::for_tasks(tasks, one);
     if (watched.stopped) throw Interrupted();
 }
 
@@ -74,6 +76,7 @@ struct Sample {
     std::vector<double> columns;
     std::vector<double> errors;
     std::vector<double> weights;
+    std::vector<double> given;
     std::vector<Division> divisions;
     Rows rows;
 
@@ -102,7 +105,13 @@ struct Sample {
         take(all.errors, errors);
         if (!all.weights.empty()) take(all.weights, weights);
         for (Division& division : divisions) division.rows = taken.size();
-        rows = {{columns.data(), taken.size(), all.x.inputs}, errors, weights, all.ranges};
+        for (std::size_t k = 0; k < all.given.inputs; ++k)
+            take({all.given.data + k * all.given.stride, all.errors.size()}, given);
+        rows = {{columns.data(), taken.size(), all.x.inputs},
+                errors,
+                weights,
+                all.ranges,
+                {given.data(), taken.size(), all.given.inputs}};
     }
     Sample(const Sample&) = delete;
     Sample& operator=(const Sample&) = delete;
@@ -114,25 +123,25 @@ std::size_t smallest_fold(const std::vector<Division>& divisions) {
     return smallest;
 }
 
-using Trainings = std::vector<std::vector<Trained>>;  // of every task; a polynomial's orders are one task
+using Trainings = std::vector<std::vector<Trained>>;  // of every task; all sizes are one task
 
-std::vector<Trained> joined(Trainings trained, const std::vector<Task>& tasks) {
+std::vector<Trained> joined(Trainings trained, const std::vector<StartTask>& tasks) {
     std::vector<Trained> all;
     for (std::size_t t = 0; t < tasks.size(); ++t)
-        for (std::size_t order = 0; order < trained[t].size(); ++order) {
-            all.push_back(std::move(trained[t][order]));
+        for (std::size_t size = 0; size < trained[t].size(); ++size) {
+            all.push_back(std::move(trained[t][size]));
             all.back().outcome.fold = tasks[t].fold;
-            all.back().outcome.start = tasks[t].start + order;
+            all.back().outcome.start = tasks[t].start + size;
         }
     return all;
 }
 
 // Starts of the first stage, which are cheap there: two more for every three that are carried on.
-std::vector<Task> candidates(const std::vector<Task>& tasks, std::size_t folds) {
+std::vector<StartTask> candidates(const std::vector<StartTask>& tasks, std::size_t folds) {
     const std::size_t starts = tasks.size() / folds;
-    std::vector<Task> all;
+    std::vector<StartTask> all;
     for (std::size_t k = 0; k < folds; ++k)
-        for (std::size_t r = 0; r < starts + (2 * starts + 2) / 3; ++r) all.push_back({k, r});
+        for (std::size_t r = 0; r < starts + (2 * starts + 2) / 3; ++r) all.push_back({k, r, all.size() + 1});
     return all;
 }
 
@@ -153,45 +162,40 @@ void carry_on_the_best(std::vector<Trained>& trained, std::size_t folds, std::si
     }
 }
 
-Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
+Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<StartTask>& tasks,
                     const Score& score, const TrainOptions& options, std::uint64_t seed, Watched& watched) {
     Trainings trained(tasks.size());
-    for_tasks(rows.errors.size(), tasks.size(), watched, [&](std::size_t t) {
+    for_tasks(rows.errors.size(), tasks.size(), options, watched, [&](std::size_t t) {
         const Division& division = divisions[tasks[t].fold];
-        core::Random random(seed, 1 + t);
-        const Report report = watched.report_of(t, tasks[t]);
-        if (options.form == "polynomial")
-            trained[t] = train_orders(rows, division, score, options, random, report);
-        else if (options.form == "clusters")
-            trained[t] = train_clusters(rows, division, score, random, report);
-        else
-            trained[t].push_back(train(rows, division, score, options, random, report));
+        core::Random random(seed, tasks[t].stream);
+        trained[t] = train(rows, division, score, options, random, watched.report_of(t, tasks[t]));
     });
     return trained;
 }
 
 }  // namespace
 
-std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<Task>& tasks,
-                               const Score& score, const TrainOptions& options, std::uint64_t seed,
-                               const FitWatcher& watcher) {
+std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions,
+                               const std::vector<StartTask>& tasks, const Score& score, const TrainOptions& options,
+                               std::uint64_t seed, const FitWatcher& watcher) {
     Watched watched{watcher, tasks.size()};
     return joined(begin_all(rows, divisions, tasks, score, options, seed, watched), tasks);
 }
 
 std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
-                                     const std::vector<Task>& tasks, const Score& score, const TrainOptions& options,
-                                     std::uint64_t seed, const FitWatcher& watcher) {
+                                     const std::vector<StartTask>& tasks, const Score& score,
+                                     const TrainOptions& options, std::uint64_t seed, const FitWatcher& watcher) {
     const auto count = static_cast<double>(rows.errors.size());
     std::vector<double> shares = {1};
     while (shares.back() * count >= kRowsToBeginSmaller) shares.push_back(shares.back() / kGrowth);
-    if (shares.size() == 1) return train_all(rows, divisions, tasks, score, options, seed, watcher);
+    if (shares.size() == 1 || options.first_order)
+        return train_all(rows, divisions, tasks, score, options, seed, watcher);
 
     TrainOptions first = options;
     first.tolerance = kTolerance;
     TrainOptions later = first;
     later.patience = kLaterPatience;
-    const std::vector<Task> all = candidates(tasks, divisions.size());
+    const std::vector<StartTask> all = candidates(tasks, divisions.size());
     Watched watched{watcher, all.size() * shares.size()};
     std::vector<Trained> trained;
     for (std::size_t stage = 0; stage < shares.size(); ++stage) {
@@ -202,16 +206,16 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
         const Rows& own = last ? rows : sample->rows;
         const std::vector<Division>& folds = last ? divisions : sample->divisions;
         const double most = kRowsToGoOver / (share * count);
-        later.most_iterations =
-            std::max(kLeastIterations, static_cast<int>(std::min<double>(most, options.most_iterations)));
+        later.max_iterations =
+            std::max(kMinIterations, static_cast<int>(std::min<double>(most, options.max_iterations)));
         if (stage == 0)
             trained = joined(begin_all(own, folds, all, score, first, seed, watched), all);
         else
-            for_tasks(own.errors.size(), all.size(), watched, [&](std::size_t t) {
+            for_tasks(own.errors.size(), all.size(), options, watched, [&](std::size_t t) {
                 if (trained[t].outcome.dropped_because.empty())
                     train_on(trained[t], own, folds[all[t].fold], score, later, watched.report_of(t, all[t]));
             });
-        if (!last) judge(trained, train_constants(own, folds, score, options), smallest_fold(folds));
+        if (!last) judge(trained, train_constants(own, folds, score, options), score, smallest_fold(folds));
         if (stage == 0) carry_on_the_best(trained, divisions.size(), tasks.size() / divisions.size());
     }
     return trained;
@@ -220,30 +224,39 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
 std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,
                                      const TrainOptions& options) {
     TrainOptions constant = options;
-    constant.form = "constant";
-    std::vector<Task> tasks;
-    for (std::size_t k = 0; k < divisions.size(); ++k) tasks.push_back({k, 0});
+    constant.form = &fields::constant_kind();
+    constant.first_order = false;
+    std::vector<StartTask> tasks;
+    for (std::size_t k = 0; k < divisions.size(); ++k) tasks.push_back({k, 0, 1 + k});
     return train_all(rows, divisions, tasks, score, constant, 0, {});
 }
 
-void judge(std::vector<Trained>& trained, const std::vector<Trained>& constants, std::size_t smallest_fold) {
+double skill(const Score& score, double cost, double constant_cost) {
+    // A difference of NLPDs is the log of a ratio of densities; the NLPD itself may be negative.
+    if (score.kind == Score::Kind::nlpd) return 1 - std::exp(cost - constant_cost);
+    return constant_cost > 0 ? 1 - cost / constant_cost : 0;
+}
+
+void judge(std::vector<Trained>& trained, const std::vector<Trained>& constants, const Score& score,
+           std::size_t smallest_fold) {
     const auto is_dropped = [](const Trained& t) { return !t.outcome.dropped_because.empty(); };
-    double best = 0;
+    std::vector<double> best(constants.size(), 0.0);  // of every fold
     for (Trained& t : trained) {
         if (is_dropped(t)) continue;
-        const double constant = constants[t.outcome.fold].outcome.validation_cost;
-        t.outcome.skill = constant > 0 ? 1 - t.outcome.validation_cost / constant : 0;
-        best = std::max(best, t.outcome.skill);
+        t.outcome.skill = skill(score, t.outcome.validation_cost, constants[t.outcome.fold].outcome.validation_cost);
+        best[t.outcome.fold] = std::max(best[t.outcome.fold], t.outcome.skill);
     }
     for (Trained& t : trained) {
         if (is_dropped(t)) continue;
         t.outcome.kept = std::isfinite(t.outcome.validation_cost);
         if (!t.outcome.kept) t.outcome.dropped_because = "its cost is not finite";
         if (smallest_fold < kRowsToJudge || !t.outcome.kept) continue;
-        t.outcome.kept = t.outcome.skill > 0 && t.outcome.skill >= kShareOfBestSkill * best;
+        const double best_of_fold = best[t.outcome.fold];
+        t.outcome.kept = t.outcome.skill > 0 && t.outcome.skill >= kShareOfBestSkill * best_of_fold;
         if (!t.outcome.kept)
-            t.outcome.dropped_because = fmt::format("its held-out skill of {:.2f}% is below half of the best, {:.2f}%",
-                                                    100 * t.outcome.skill, 100 * best);
+            t.outcome.dropped_because =
+                fmt::format("its held-out skill of {:.2f}% is below half of its fold's best, {:.2f}%",
+                            100 * t.outcome.skill, 100 * best_of_fold);
     }
 }
 

@@ -4,17 +4,18 @@
 #include <functional>
 
 #include "accrue/fit.hpp"
+#include "fields/kinds.hpp"
 #include "fit/objective.hpp"
-#include "sigma/ensemble.hpp"
 
 namespace accrue::fitting {
 
 // Standardised rows in the order of their folds.
 struct Rows {
-    sigma::Columns x;
+    fields::Columns x;
     std::span<const double> errors;
     std::span<const double> weights;
-    std::vector<sigma::Range> ranges;
+    std::vector<fields::Range> ranges;
+    fields::Columns given = {nullptr, 0, 0};  // what the family's rows are given (make_objective)
 };
 
 // A division: training rows are all but [begin, end), which validate. For the paper's split `rows` leaves out the test
@@ -26,38 +27,32 @@ struct Division {
 };
 
 struct TrainOptions {
-    std::string form;
+    const fields::Kind* form;
+    fields::Outputs outputs;
     int patience;
-    int most_iterations;
-    double tolerance = 0;  // what counts as a better validation cost: better by more than this share of it
+    int max_iterations;
+    bool first_order = false;  // where quasi-Newton methods stall
+    double tolerance = 0;      // what counts as a better validation cost: better by more than this share of it
 };
 
 struct Trained {
-    sigma::Member member;
+    fields::Fitted member;
     StartOutcome outcome;
 };
 
 // Called after every iteration with its number and the validation cost; false stops the start.
 using Report = std::function<bool(int iteration, double cost)>;
 
-// A form without orders.
-Trained train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
-              core::Random& random, const Report& report);
+// One start, or one in every size that the form has: a form is solved, or each size started from the last solution and
+// minimised to the end; which size to take is then the recipe's choice.
+std::vector<Trained> train(const Rows& rows, const Division& division, const Score& score, const TrainOptions& options,
+                           core::Random& random, const Report& report);
 
 // Goes on with a start from where it got, on other rows: its costs become those of these rows.
 void train_on(Trained& trained, const Rows& rows, const Division& division, const Score& score,
               const TrainOptions& options, const Report& report);
 
-// [ALG1] a polynomial of every order from 0 to 10, each started from the last solution. The validation rows stop each
-// descent early; which order to take is the recipe's choice.
-std::vector<Trained> train_orders(const Rows& rows, const Division& division, const Score& score,
-                                  const TrainOptions& options, core::Random& random, const Report& report);
-
-// [KM] one to ten clusters of the training rows' inputs, sigma being the root mean square error of each.
-std::vector<Trained> train_clusters(const Rows& rows, const Division& division, const Score& score,
-                                    core::Random& random, const Report& report);
-
-// The paper's choice among orders: the last order before one that does not lower the training cost.
-Trained last_useful_order(std::vector<Trained> orders);
+// The paper's choice among sizes: the last one before one that does not lower the training cost.
+Trained last_useful_size(std::vector<Trained> sizes);
 
 }  // namespace accrue::fitting

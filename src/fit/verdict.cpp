@@ -3,6 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/error.hpp"
+#include "fields/kinds.hpp"
+#include "fields/linear.hpp"
+#include "fit/prepare.hpp"
 
 namespace accrue::fitting {
 
@@ -15,26 +22,167 @@ constexpr double kWorthCorrecting = 0.01;
 }  // namespace
 
 Verdict fit_verdict(const Verification& v, const FitOptions& options, const BiasGain& gain) {
+    const fields::Kind& form = fields::kind(options.form);
     Verdict result = verdict(v);
-    if (options.form != "constant" && !(v.crps_skill > kLittleSkill))
-        result.remarks.push_back(fmt::format(
+    if (form.needs_inputs() && !(v.crps_skill > kLittleSkill))
+        result.remarks.push_back(core::message(
             "sigma(x) is no better than a constant here (skill {:+.1f}%): the inputs say little about the size of the "
-            "errors. Try other inputs, or --form constant.",
-            100 * v.crps_skill));
-    const double best = std::max(gain.constant, gain.linear);
-    if (options.bias == "none" && best > kWorthCorrecting) {
-        const bool linear = gain.linear > gain.constant + kWorthCorrecting / 2;
+            "errors. Try other inputs, or {}.",
+            100 * v.crps_skill, core::option("form", std::string(fields::constant_kind().name()))));
+    if (options.recalibrate != "none" && options.recipe == "default")
+        result.remarks.emplace_back(
+            "Each fold was judged by a recalibration from the other folds; calibration error, reliability score and "
+            "their floors are means over the folds.");
+    const std::vector<std::string> corrections = fields::correction_names();
+    // A location that is learned has a linear correction below it.
+    const auto own =
+        learns_location(options)
+            ? gain.end() - 1
+            : gain.begin() + (std::find(corrections.begin(), corrections.end(), options.bias) - corrections.begin());
+    const double best = *std::max_element(own, gain.end());
+    // The gain is that of Gaussians, and says nothing of a forecast whose recalibration has moved its mean already.
+    if (options.recalibrate == "none" && best > *own + kWorthCorrecting) {
+        // The simplest of those that are hardly worse than the best.
+        const auto advised =
+            std::find_if(own + 1, gain.end(), [&](double g) { return !(best > g + kWorthCorrecting / 2); });
+        const OptionName bias = core::option("bias", corrections[static_cast<std::size_t>(advised - gain.begin())]);
+        const double percent = 100 * (*advised - *own);
         result.remarks.push_back(
-            fmt::format("The predictions are biased: --bias {} would lower the CRPS by about {:.1f}%.",
-                        linear ? "linear" : "constant", 100 * (linear ? gain.linear : gain.constant)));
-    } else if (options.bias == "constant" && gain.linear > gain.constant + kWorthCorrecting) {
-        result.remarks.push_back(
-            fmt::format("--bias linear would lower the CRPS by another {:.1f}%.", 100 * (gain.linear - gain.constant)));
+            own == gain.begin()
+                ? core::message("The predictions are biased: {} would lower the CRPS by about {:.1f}%.", bias, percent)
+                : core::message("{} would lower the CRPS by another {:.1f}%.", bias, percent));
     }
-    if (v.effective_rows < kFewRows && options.form == "network")
-        result.remarks.push_back(fmt::format(
-            "With {} rows a network learns little; believe sigma(x) only where it agrees with what you know.", v.rows));
+    if (v.effective_rows < kFewRows && form.random_starts())
+        result.remarks.emplace_back(
+            fmt::format("With {} rows a {} learns little; believe sigma(x) only where it agrees with what you know.",
+                        v.rows, form.name()));
     return result;
+}
+
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional, const Archive& archive,
+                     const FitOptions& options) {
+    if (!conditional.passes) {
+        const bool input =
+            conditional.worst_role == Condition::Role::input || conditional.worst_role == Condition::Role::prediction;
+        accrue::add_conditional(verdict, conditional);
+        if (!input)
+            verdict.remarks.push_back(
+                core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
+        else if (const fields::Kind& form = fields::kind(options.form);
+                 conditional.worst_is_bias && !learns_location(options) && form.gives_any_outputs() &&
+                 form.random_starts())
+            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
+    }
+    const bool by_row = archive.groups.codes.empty() && archive.fold_groups.codes.empty() && archive.times.empty();
+    if (conditional.neighbours_err_together && by_row && options.recipe == "default")
+        verdict.remarks.push_back(core::message(
+            "Neighbouring rows err together (correlation {:.2f} from one to the next): {} rows are worth about {:.0f}, "
+            "and folds by row are too kind. Name what they share with {}, or their time with {}.",
+            conditional.neighbours, archive.errors.size(), conditional.effective_rows, core::option("group"),
+            core::option("time")));
+}
+
+namespace {
+
+constexpr std::size_t kRowsLookedAt = 100'000;
+constexpr double kFewOfMany = 0.01;     // a share that is worth a remark
+constexpr std::size_t kMinCount = 20;   // and a number that is no accident
+constexpr double kExpectedBeyond = 10;  // none of so many expected ones happens once in 20,000 archives
+constexpr double kManyEqual = 0.2;
+
+// To 12 digits: an observation that was computed from prediction and error is rounded beyond them.
+double rounded(double y) {
+    if (y == 0) return 0;
+    const double unit = std::pow(10.0, std::floor(std::log10(std::fabs(y))) - 11);
+    return unit > 0 ? std::nearbyint(y / unit) * unit : y;
+}
+
+// One end of the observations.
+struct End {
+    const char* option;  // of a bound
+    const char* beyond;
+    bool lower;
+};
+
+// Of observations that sit on their last value, or of forecasts that expect some beyond it; empty for others.
+// `expected` gives how many the forecasts expect beyond a value.
+Message end_remark(const End& end, std::span<const double> sorted,
+                   const std::function<double(bool lower, double value)>& expected) {
+    const auto count = static_cast<double>(sorted.size());
+    const double middle = sorted[sorted.size() / 2];
+    const double last = end.lower ? sorted.front() : sorted.back();
+    if (sorted.front() == sorted.back()) return {};
+    const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), last);
+    const auto equal = static_cast<double>(to - from);
+    const auto option = [&](double bound) { return core::option(end.option, fmt::format("{:.12g}", bound)); };
+    if (equal >= std::max(kFewOfMany * count, static_cast<double>(kMinCount)))
+        return core::message("{:.1f}% of the observations are {:.12g}, and none is {}: {} lets the forecast say so.",
+                             100 * equal / count, last, end.beyond, option(last));
+    const double beyond = expected(end.lower, last);
+    if (beyond < std::max(kExpectedBeyond, kFewOfMany * count)) return {};
+    // Zero where the last one is nearly that.
+    constexpr double kNearly = 0.05;
+    const bool zero = (end.lower ? last : -last) >= 0 && std::fabs(last) < kNearly * std::fabs(middle - last);
+    return core::message(
+        "The forecasts expect {:.1f}% of the observations to be {} than {:.4g}, but none is: where that is a bound, {} "
+        "makes it one.",
+        100 * beyond / count, end.beyond, last, option(zero ? 0.0 : last));
+}
+
+// Of a value between the ends that many observations have.
+Message atom_remark(std::span<const double> sorted) {
+    std::size_t largest = 0;
+    double value = 0;
+    for (std::size_t from = 0; from < sorted.size();) {
+        const auto end = std::upper_bound(sorted.begin(), sorted.end(), sorted[from]);
+        const auto to = static_cast<std::size_t>(end - sorted.begin());
+        const bool is_end = from == 0 || to == sorted.size();
+        if (!is_end && to - from > largest) {
+            largest = to - from;
+            value = sorted[from];
+        }
+        from = to;
+    }
+    const double share = static_cast<double>(largest) / static_cast<double>(sorted.size());
+    if (share < kManyEqual) return {};
+    return core::message("{:.0f}% of the observations are {:.12g}: a forecast without an atom there cannot say so.",
+                         100 * share, value);
+}
+
+}  // namespace
+
+std::vector<Message> observation_remarks(const Archive& archive, const FitOptions& options,
+                                         std::span<const double> errors, std::span<const double> sigmas,
+                                         const Families& forecasts) {
+    if (archive.prediction.empty() && archive.observation.empty()) return {};
+    const Limits limits = limits_of(options);
+    const std::size_t step = (archive.errors.size() + kRowsLookedAt - 1) / kRowsLookedAt;
+    std::vector<std::size_t> rows;
+    std::vector<double> sorted;
+    for (std::size_t i = 0; i < archive.errors.size(); i += step) {
+        if (std::isnan(sigmas[i]) || (!archive.weights.empty() && archive.weights[i] == 0)) continue;
+        rows.push_back(i);
+        sorted.push_back(rounded(observation_of(archive, i, limits)));
+    }
+    if (rows.size() < kMinCount) return {};
+    std::sort(sorted.begin(), sorted.end());
+    const RowFamilies families(forecasts, sigmas.size());
+    const auto expected = [&](bool lower, double value) {
+        double sum = 0;
+        for (const std::size_t i : rows) {
+            const double z = (value - observation_of(archive, i, limits) + errors[i]) / sigmas[i];
+            sum += families.with(i, [&](const Standardised& row) { return lower ? row.cdf(z) : row.survival(z); });
+        }
+        return sum;
+    };
+    std::vector<Message> remarks;
+    const auto add = [&](Message remark) {
+        if (remark != Message()) remarks.push_back(std::move(remark));
+    };
+    if (!limits.has_lower()) add(end_remark({"lower", "less", true}, sorted, expected));
+    if (!limits.has_upper()) add(end_remark({"upper", "more", false}, sorted, expected));
+    add(atom_remark(sorted));
+    return remarks;
 }
 
 }  // namespace accrue::fitting

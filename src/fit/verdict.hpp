@@ -4,13 +4,21 @@
 
 namespace accrue::fitting {
 
-// How much a cross-fitted correction would lower the CRPS of a constant sigma, as a share.
-struct BiasGain {
-    double constant = 0;
-    double linear = 0;
-};
+// How much each cross-fitted correction would lower the CRPS of a constant sigma, as a share; in the order of
+// fields::correction_names(), the simplest of which comes first.
+using BiasGain = std::vector<double>;
 
 // The words for a fit: what verification says, and what to do about it.
 Verdict fit_verdict(const Verification& verification, const FitOptions& options, const BiasGain& gain);
+
+// What rows of one place, or rows that err together, say of the forecast.
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional, const Archive& archive,
+                     const FitOptions& options);
+
+// What the observations themselves tell: that they end at a value, and how many are equal. `forecasts` are the held-out
+// ones, whose errors and sigmas these are.
+std::vector<Message> observation_remarks(const Archive& archive, const FitOptions& options,
+                                         std::span<const double> errors, std::span<const double> sigmas,
+                                         const Families& forecasts);
 
 }  // namespace accrue::fitting

@@ -2,46 +2,48 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "accrue/model.hpp"
+#include "accrue/state.hpp"
 #include "accrue/version.hpp"
-#include "mean/bias.hpp"
-#include "mean/regression.hpp"
-#include "sigma/ensemble.hpp"
+#include "fields/linear.hpp"
+#include "fields/outputs.hpp"
+#include "forecast/encoding.hpp"
 
 namespace accrue {
 
-// x -> (x - centre)/scale.
-struct Scaling {
-    double centre = 0;
-    double scale = 1;
-    double operator()(double value) const { return (value - centre) / scale; }
-};
-
 struct Model::Content {
-    std::vector<std::string> input_names;
-    std::vector<Scaling> input_scaling;
-    std::vector<sigma::Range> input_ranges;  // of the archive, in the inputs' own units
-    std::string prediction_name;             // empty: the archive gave errors
+    std::vector<encodings::Encoding> inputs;
+    std::string prediction_name;  // empty: the archive gave errors
     Scaling prediction_scaling;
     double error_scale = 1;  // sigma's unit
-    mean::Bias bias;         // in the errors' own unit
-    // The mean, where the archive had no prediction: of standardised inputs, in units of target_scaling.
-    std::shared_ptr<const mean::Regression> regression;
+    // A correction of the prediction in the errors' own unit, by the standardised inputs and the prediction; null:
+    // none.
+    fields::Fitted bias;
+    // The mean, where the archive had no prediction: the average of these, in units of target_scaling.
+    std::vector<fields::Fitted> mean;
     Scaling target_scaling;
-    std::vector<sigma::Member> members;
-    std::shared_ptr<const Shape> shape;  // null: Gaussian
+    // Their averages are log sigma, further parameters of the family and the location, where it is learned.
+    std::vector<fields::Fitted> members;
+    bool learns_location = false;
+    SharedFamily family = normal_family();  // around which there may be bounds and a recalibration
+    std::optional<State> state = {};        // how normal scores have moved since the fit
     // For people and for reports: not needed to forecast.
     std::string accrue_version{kVersion};  // that fitted it
     nlohmann::ordered_json columns;
     nlohmann::ordered_json configuration;
     nlohmann::ordered_json fit;
     nlohmann::ordered_json verification;
-};
 
-// The ranges of the standardised inputs, which polynomials are defined on.
-std::vector<sigma::Range> standardised_ranges(const Model::Content& content);
+    // What the members give, of the family inside bounds and recalibration.
+    fields::Outputs outputs() const { return {&family->unbounded(), learns_location}; }
+
+    // Of the columns that the inputs become, and the standardised prediction where there is one: what a correction
+    // takes.
+    std::vector<fields::Range> regressor_ranges() const;
+};
 
 }  // namespace accrue

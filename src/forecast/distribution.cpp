@@ -1,53 +1,59 @@
-#include <boost/math/special_functions/erf.hpp>
 #include <cmath>
-#include <numbers>
 
 #include "accrue/model.hpp"
-#include "accrue/scores.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 
 namespace accrue {
 
+Standardised Distribution::standardised() const {
+    return parameters.empty() ? Standardised(family) : Standardised(*family, parameters);
+}
+
+double Distribution::location() const {
+    return mean - standardised().mean_shift(sigma);
+}
+
+double Distribution::scale() const {
+    return sigma / standardised().u_sd();
+}
+
 double Distribution::pdf(double y) const {
-    if (shape) return shape->pdf((y - mean) / sigma) / sigma;
-    const double z = (y - mean) / sigma;
-    return std::exp(-z * z / 2) / (sigma * std::sqrt(2 * std::numbers::pi));
+    return standardised().pdf((y - mean) / sigma) / sigma;
 }
 
 double Distribution::cdf(double y) const {
-    if (shape) return shape->cdf((y - mean) / sigma);
-    return std::erfc((mean - y) / (std::numbers::sqrt2 * sigma)) / 2;
+    return standardised().cdf((y - mean) / sigma);
+}
+
+double Distribution::exceeding(double y) const {
+    return standardised().survival((y - mean) / sigma);
 }
 
 double Distribution::quantile(double probability) const {
-    core::require(probability > 0 && probability < 1, "a probability must be between 0 and 1; it is {}", probability);
-    if (shape) return mean + shape->quantile(probability) * sigma;
     // The factor first, as `accrue predict` has it, so that both round alike.
-    return mean - std::numbers::sqrt2 * boost::math::erfc_inv(2 * probability) * sigma;
+    return family->limits().hold(mean + standardised().quantile(probability) * sigma, sigma);
 }
 
 double Distribution::crps(double y) const {
-    if (shape) return sigma * shape->crps((y - mean) / sigma);
-    return accrue::crps(y - mean, sigma).value;
+    const double error = y - mean;
+    double value = 0;
+    standardised().crps_block(1, &error, &sigma, &value);
+    return value;
 }
 
 Distribution::Interval Distribution::interval(double level) const {
-    core::require(level > 0 && level < 1, "a level must be between 0 and 1; it is {}", level);
-    if (shape) return {quantile((1 - level) / 2), quantile((1 + level) / 2)};
-    const double half = std::numbers::sqrt2 * boost::math::erf_inv(level) * sigma;
-    return {mean - half, mean + half};
+    const auto [low, high] = standardised().interval(level);
+    const Limits limits = family->limits();
+    return {limits.hold(mean + low * sigma, sigma), limits.hold(mean + high * sigma, sigma)};
 }
 
 std::vector<double> Distribution::sample(std::size_t count, std::uint64_t seed) const {
     core::Random random(seed);
+    const Standardised own = standardised();
     std::vector<double> draws(count);
-    for (double& draw : draws) {
-        double z = random.normal();
-        // The shape's quantile at the probability of z, which is uniform.
-        if (shape) z = shape->quantile(Distribution{0, 1}.cdf(z));
-        draw = mean + sigma * z;
-    }
+    const Limits limits = family->limits();
+    for (double& draw : draws) draw = limits.hold(mean + sigma * own.of_normal_score(random.normal()), sigma);
     return draws;
 }
 

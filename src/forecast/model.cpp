@@ -9,8 +9,11 @@
 #include "core/exp.hpp"
 #include "core/parallel.hpp"
 #include "forecast/content.hpp"
+#include "forecast/row_parameters.hpp"
 
 namespace accrue {
+
+using encodings::Encoding;
 
 namespace {
 
@@ -19,90 +22,152 @@ constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-std::vector<sigma::Range> standardised_ranges(const Model::Content& content) {
-    std::vector<sigma::Range> ranges;
-    for (std::size_t k = 0; k < content.input_ranges.size(); ++k) {
-        const Scaling& scaling = content.input_scaling[k];
-        ranges.push_back({scaling(content.input_ranges[k].low), scaling(content.input_ranges[k].high)});
-    }
+std::vector<fields::Range> Model::Content::regressor_ranges() const {
+    std::vector<fields::Range> ranges = encodings::column_ranges(inputs);
+    constexpr double kAny = std::numeric_limits<double>::infinity();
+    if (!prediction_name.empty()) ranges.push_back({-kAny, kAny});
     return ranges;
 }
 
 Distribution Forecast::row(std::size_t i) const {
     core::require(!mean.empty(), "the forecast has no mean: no prediction was given");
-    return {mean.at(i), sigma.at(i), shape};
+    const std::size_t width = parameters_per_row(*family);
+    const auto from = parameters.begin() + static_cast<std::ptrdiff_t>(i * width);
+    return {mean.at(i), sigma.at(i), family, {from, from + static_cast<std::ptrdiff_t>(width)}};
 }
 
 Model::Model(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
 
-const std::vector<std::string>& Model::inputs() const {
-    return content_->input_names;
+std::vector<std::string> Model::inputs() const {
+    std::vector<std::string> names;
+    for (const Encoding& encoding : content_->inputs) names.push_back(encoding.name);
+    return names;
+}
+std::vector<Input> Model::input_columns() const {
+    std::vector<Input> inputs;
+    for (const Encoding& encoding : content_->inputs) inputs.push_back(encoding.input);
+    return inputs;
+}
+double Model::category_code(std::size_t input, const std::string& label) const {
+    return content_->inputs.at(input).code(label);
+}
+bool Model::takes_missing(std::size_t input) const {
+    return content_->inputs.at(input).imputed;
 }
 std::string Model::prediction() const {
     return content_->prediction_name;
 }
 bool Model::corrects_bias() const {
-    return content_->bias.kind != mean::BiasKind::none;
+    return content_->bias.field != nullptr;
 }
 
 bool Model::has_mean() const {
-    return content_->regression != nullptr;
+    return !content_->mean.empty();
 }
-std::shared_ptr<const Shape> Model::shape() const {
-    return content_->shape;
+const SharedFamily& Model::family() const {
+    return content_->family;
 }
 
-Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction) const {
+bool Model::learns_location() const {
+    return content_->learns_location;
+}
+
+const State* Model::state() const {
+    return content_->state ? &*content_->state : nullptr;
+}
+
+Model Model::with_state(State state) const {
+    auto content = std::make_shared<Content>(*content_);
+    content->state = std::move(state);
+    return Model(std::move(content));
+}
+
+double Model::standardised(std::size_t input, double value) const {
+    // A value far outside the archive must not move what is learned for good.
+    constexpr double kFarthest = 5;
+    return std::isnan(value) ? 0 : std::clamp(content_->inputs.at(input).scaling(value), -kFarthest, kFarthest);
+}
+
+Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction,
+                         std::size_t first) const {
+    Forecast result = before_recalibration(inputs, prediction);
     const Content& c = *content_;
-    const std::size_t count = c.input_names.size();
+    core::require(!c.family->limits().any() || !result.mean.empty(),
+                  "the model has bounds, which lie around a prediction: give one");
+    result.family = c.family;
+    const forecasts::RowParameters complete(*c.family);
+    const std::size_t rows = result.sigma.size();
+    const std::size_t width = complete.width();
+    const std::size_t count = c.outputs().further();
+    const std::vector<double> further = std::move(result.parameters);
+    result.parameters.assign(width * rows, kMissing);
+    core::for_blocks(rows, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (std::isnan(result.sigma[i])) continue;
+            double location = result.mean.empty() ? 0 : result.mean[i];
+            complete(location, result.sigma[i], std::span(further).subspan(i * count, count), first + i,
+                     std::span(result.parameters).subspan(i * width, width));
+            if (!result.mean.empty()) result.mean[i] = location;
+        }
+    });
+    return result;
+}
+
+Forecast Model::before_recalibration(std::span<const std::span<const double>> inputs,
+                                     std::span<const double> prediction) const {
+    const Content& c = *content_;
+    const std::size_t count = c.inputs.size();
     core::require(inputs.size() == count, "the model has {} inputs, but {} were given", count, inputs.size());
     const std::size_t rows = !inputs.empty() ? inputs[0].size() : prediction.size();
     for (std::size_t k = 0; k < count; ++k)
-        core::require(inputs[k].size() == rows, "input '{}' has {} rows, but there are {}", c.input_names[k],
+        core::require(inputs[k].size() == rows, "input '{}' has {} rows, but there are {}", c.inputs[k].name,
                       inputs[k].size(), rows);
     core::require(prediction.empty() || prediction.size() == rows, "there are {} predictions, but {} rows",
                   prediction.size(), rows);
 
     core::require(prediction.empty() || !has_mean(), "the model has a mean of its own: it takes no prediction");
     Forecast result;
-    result.shape = c.shape;
     result.sigma.resize(rows);
     result.off_support.resize(rows);
     const bool gives_mean = has_mean() || !prediction.empty();
     if (gives_mean) result.mean.resize(rows);
+    const std::size_t columns = encodings::column_count(c.inputs);
+    const fields::Outputs outputs = c.outputs();
+    const std::vector<fields::Bounds> bounds = outputs.bounds();
+    const std::size_t further = outputs.further();
+    result.parameters.resize(further * rows);
     core::for_blocks(rows, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
         const std::size_t size = end - begin;
-        std::vector<double> standardised((count + 1) * size);
-        std::vector<std::span<const double>> regressors;
-        for (std::size_t k = 0; k < count; ++k) {
-            const Scaling scaling = c.input_scaling[k];
-            const sigma::Range range = c.input_ranges[k];
-            double* column = &standardised[k * size];
-            for (std::size_t i = 0; i < size; ++i) {
-                const double value = inputs[k][begin + i];
-                column[i] = scaling(value);
-                if (value < range.low || value > range.high) result.off_support[begin + i] = 1;
-            }
-            regressors.emplace_back(column, size);
-        }
-        sigma::log_sigma(c.members, {standardised.data(), size, count}, 0, size, &result.sigma[begin]);
-        for (std::size_t i = begin; i < end; ++i) result.sigma[i] = c.error_scale * core::vector_exp(result.sigma[i]);
-        if (c.regression) {
-            c.regression->predict({standardised.data(), size, count}, 0, size, &result.mean[begin]);
+        std::vector<double> standardised((columns + 1) * size);
+        std::vector<std::uint8_t> missing(size);
+        encodings::encode(c.inputs, inputs, begin, size, standardised.data(), size, &result.off_support[begin],
+                          missing.data());
+        const fields::Columns x{standardised.data(), size, columns};
+        std::vector<double> values(bounds.size() * size);
+        fields::average(c.members, bounds, x, 0, size, values.data(), size);
+        for (std::size_t i = 0; i < size; ++i) result.sigma[begin + i] = c.error_scale * core::vector_exp(values[i]);
+        for (std::size_t i = 0; i < size; ++i)
+            for (std::size_t k = 0; k < further; ++k)
+                result.parameters[(begin + i) * further + k] = values[(1 + k) * size + i];
+        if (has_mean()) {
+            constexpr fields::Bounds kNone;
+            fields::average(c.mean, std::span(&kNone, 1), x, 0, size, &result.mean[begin], 0);
             for (std::size_t i = begin; i < end; ++i)
                 result.mean[i] = c.target_scaling.centre + c.target_scaling.scale * result.mean[i];
         }
         if (!prediction.empty()) {
-            double* column = &standardised[count * size];
+            double* column = &standardised[columns * size];
             for (std::size_t i = 0; i < size; ++i) column[i] = c.prediction_scaling(prediction[begin + i]);
-            regressors.emplace_back(column, size);
-            for (std::size_t i = 0; i < size; ++i)
-                result.mean[begin + i] = prediction[begin + i] + mean::correction(c.bias, regressors, i);
+            double* mean = &result.mean[begin];
+            if (c.bias.field) c.bias.values({standardised.data(), size, columns + 1}, 0, size, mean);
+            for (std::size_t i = 0; i < size; ++i) mean[i] += prediction[begin + i];
+        }
+        if (c.learns_location && gives_mean) {
+            const double* location = &values[(bounds.size() - 1) * size];
+            for (std::size_t i = 0; i < size; ++i) result.mean[begin + i] += c.error_scale * location[i];
         }
         for (std::size_t i = begin; i < end; ++i) {
-            bool missing = !prediction.empty() && !std::isfinite(prediction[i]);
-            for (std::size_t k = 0; k < count; ++k) missing = missing || !std::isfinite(inputs[k][i]);
-            if (!missing) continue;
+            if (missing[i - begin] == 0 && (prediction.empty() || std::isfinite(prediction[i]))) continue;
             result.sigma[i] = kMissing;
             result.off_support[i] = 0;
             if (gives_mean) result.mean[i] = kMissing;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
 #include "core/error.hpp"
@@ -16,11 +17,15 @@ namespace {
 struct Generator {
     const char* name;
     GeneratedData (*make)(std::size_t rows, std::uint64_t seed);
+    GeneratedData (*make_changing)(std::size_t rows, std::uint64_t seed, double change_at) = nullptr;
 };
 
 constexpr std::array kGenerators = {
-    Generator{"G", generators::g},       Generator{"Y", generators::y},           Generator{"W", generators::w},
-    Generator{"5D", generators::five_d}, Generator{"lorenz", generators::lorenz},
+    Generator{"G", generators::g},
+    Generator{"Y", generators::y},
+    Generator{"W", generators::w},
+    Generator{"5D", generators::five_d},
+    Generator{"lorenz", generators::lorenz, generators::changing_lorenz},
 };
 
 }  // namespace
@@ -31,12 +36,18 @@ std::vector<std::string> generator_names() {
     return names;
 }
 
-GeneratedData generate(const std::string& name, std::size_t rows, std::uint64_t seed) {
+GeneratedData generate(const std::string& name, std::size_t rows, std::uint64_t seed, std::optional<double> change_at) {
     for (const Generator& generator : kGenerators) {
         if (name != generator.name) continue;
         core::require(rows > 0, "generate {}: 0 rows asked for, but it must be at least 1", name);
+        if (change_at) {
+            core::require(generator.make_changing != nullptr, "generate {}: nothing in it can change, so {} has no use",
+                          name, core::option("change-at"));
+            core::require(*change_at >= 0 && *change_at <= 1, "{}: {} is not between 0 and 1",
+                          core::option("change-at"), *change_at);
+        }
         try {
-            return generator.make(rows, seed);
+            return change_at ? generator.make_changing(rows, seed, *change_at) : generator.make(rows, seed);
         } catch (const std::bad_alloc&) {
             throw MachineError(fmt::format("generate {}: no memory for {} rows", name, rows));
         } catch (const std::length_error&) {  // more than a vector can ever hold

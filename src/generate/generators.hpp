@@ -31,5 +31,7 @@ Curve curve(const std::string& name);  // G, Y or W; throws InputError for anoth
 
 // Forecasts of a Lorenz-96 world by a model that does not see its small scale; lorenz.cpp describes it.
 GeneratedData lorenz(std::size_t rows, std::uint64_t seed);
+// The same with another version of the model from this share of the rows on.
+GeneratedData changing_lorenz(std::size_t rows, std::uint64_t seed, double change_at);
 
 }  // namespace accrue::generators

@@ -92,8 +92,8 @@ Section figure7(Store& store, const Request&) {
         for (std::size_t p = 0; p < kCells; ++p) {
             const double most = *std::max_element(&counts[p * kCells], &counts[p * kCells] + kCells);
             // A column of a handful of points says nothing.
-            constexpr double kLeastPoints = 100;
-            if (most < kLeastPoints) continue;
+            constexpr double kMinPoints = 100;
+            if (most < kMinPoints) continue;
             for (std::size_t t = 0; t < kCells; ++t) {
                 const double own = counts[p * kCells + t];
                 if (own == 0) continue;

@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "accrue/fit.hpp"
+#include "accrue/recalibrated.hpp"
 #include "accrue/scores.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "fields/average.hpp"
 #include "fit/train.hpp"
-#include "sigma/clusters.hpp"
-#include "sigma/ensemble.hpp"
 
 namespace accrue::paper {
 
@@ -28,13 +28,31 @@ Figures score_gaussian(const Experiment& e, const std::vector<double>& sigmas) {
     return figures_of(verify(e.test_errors, sigmas));
 }
 
+// Sigmas of the Gaussians that the family recalibrates.
+Figures score_family(const Experiment& e, std::vector<double> sigmas, const SharedFamily& family) {
+    std::vector<double> errors = e.test_errors;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        errors[i] -= family->mean({}) * sigmas[i];
+        sigmas[i] *= family->sd({});
+    }
+    return figures_of(verify(errors, sigmas, Families{{family}}));
+}
+
+Figures score_model(const Experiment& e, const Model& model) {
+    // Errors are those of a prediction of zero.
+    std::vector<double> errors = e.test_errors;
+    const Forecast forecast = model.forecast(e.test.spans(), std::vector<double>(errors.size()));
+    for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= forecast.mean[i];
+    return figures_of(verify(errors, forecast.sigma, forecast.families()));
+}
+
 // The training rows of the paper's recipe in random order, errors in units of their root mean square: the last fifth
 // validates.
 struct Arranged {
     ExperimentRows rows;
     std::vector<double> errors;
     double unit = 1;
-    std::vector<sigma::Range> ranges;
+    std::vector<fields::Range> ranges;
     fitting::Rows view;
     fitting::Division division{};
 
@@ -59,22 +77,24 @@ struct Arranged {
         division = {n - static_cast<std::size_t>(std::lround(kValidationShare * static_cast<double>(n))), n, n};
     }
 
-    std::vector<double> sigma_of(const sigma::Member& member, const ExperimentRows& at) const {
+    std::vector<double> sigma_of(const fields::Fitted& member, const ExperimentRows& at) const {
         std::vector<double> values(at.count());
-        sigma::log_sigma(std::span(&member, 1), at.columns(), 0, at.count(), values.data());
+        fields::average(std::span(&member, 1), std::span(&fields::kLogSigmaBounds, 1), at.columns(), 0, at.count(),
+                        values.data(), 0);
         for (double& value : values) value = unit * std::exp(value);
         return values;
     }
 };
 
 // The best of some starts by validation cost.
-sigma::Member best_start(const Arranged& a, const std::string& score, std::uint64_t seed) {
+fields::Fitted best_start(const Arranged& a, const std::string& score, std::uint64_t seed) {
     const fitting::Score cost{fitting::score_kind(score), balanced_beta(a.errors)};
-    const fitting::TrainOptions options{"network", 10, 400};
+    const fitting::TrainOptions options{&fields::kind("network"), {normal_family().get()}, 10, 400};
     std::vector<fitting::Trained> trained(kPapersStarts);
     core::for_blocks(kPapersStarts, 1, [&](std::size_t start, std::size_t, std::size_t) {
         core::Random random(seed, 100 + start);
-        trained[start] = fitting::train(a.view, a.division, cost, options, random, [](int, double) { return true; });
+        trained[start] =
+            fitting::train(a.view, a.division, cost, options, random, [](int, double) { return true; }).front();
     });
     return std::min_element(
                trained.begin(), trained.end(),
@@ -90,9 +110,10 @@ Figures paper_recipe(const Experiment& e, const std::string& score) {
 // AR, then its probabilities mapped to what the training rows showed.
 Figures recalibrated(const Experiment& e) {
     const Arranged a(e);
-    const sigma::Member member = best_start(a, "ar", e.seed);
-    const Shape shape = Shape::of_pits(pit(e.training_errors, a.sigma_of(member, e.training)));
-    return figures_of(verify(e.test_errors, a.sigma_of(member, e.test), {std::span(&shape, 1)}));
+    const fields::Fitted member = best_start(a, "ar", e.seed);
+    std::vector<double> scores = a.sigma_of(member, e.training);
+    for (std::size_t i = 0; i < scores.size(); ++i) scores[i] = e.training_errors[i] / scores[i];
+    return score_family(e, a.sigma_of(member, e.test), Recalibrated::fitted(scores));
 }
 
 enum class Choice { test_calibration, validation };
@@ -103,7 +124,8 @@ Figures clusters(const Experiment& e, Choice choice) {
     core::Random random(e.seed, 200);
     const fitting::Score cost{fitting::score_kind("ar"), balanced_beta(a.errors)};
     const std::vector<fitting::Trained> all =
-        fitting::train_clusters(a.view, a.division, cost, random, [](int, double) { return true; });
+        fitting::train(a.view, a.division, cost, {&fields::kind("clusters"), {normal_family().get()}, 0, 0}, random,
+                       [](int, double) { return true; });
     if (choice == Choice::validation) {
         const auto best = std::min_element(all.begin(), all.end(), [](const auto& x, const auto& y) {
             return x.outcome.validation_cost < y.outcome.validation_cost;
@@ -131,10 +153,7 @@ Figures default_recipe(const Experiment& e, const std::string& score, const std:
     options.score = score;
     options.recalibrate = recalibrate;
     options.seed = e.seed;
-    const Model model = fit(archive, options).model;
-    const std::vector<double> sigmas = model.forecast(e.test.spans()).sigma;
-    if (const auto shape = model.shape()) return figures_of(verify(e.test_errors, sigmas, {std::span(shape.get(), 1)}));
-    return score_gaussian(e, sigmas);
+    return score_model(e, fit(archive, options).model);
 }
 
 }  // namespace

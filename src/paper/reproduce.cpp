@@ -1,4 +1,4 @@
-#include "accrue/reproduce.hpp"
+#include "paper/reproduce.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,12 @@
 #include <filesystem>
 
 #include "accrue/error.hpp"
+#include "accrue/files.hpp"
 #include "accrue/report.hpp"
 #include "accrue/version.hpp"
 #include "core/error.hpp"
-#include "data/files.hpp"
 #include "paper/items.hpp"
+#include "report/program.hpp"
 
 namespace accrue {
 
@@ -58,7 +59,7 @@ std::vector<std::string> reproduce(const ReproduceOptions& options, const Reprod
     std::vector<std::string> written;
     const auto write = [&](const std::string& name, const std::string& text) {
         const std::string path = (fs::path(options.folder) / name).string();
-        data::AtomicFile file(path);
+        AtomicFile file(path);
         file.write(text);
         file.commit();
         written.push_back(path);
@@ -84,7 +85,7 @@ std::vector<std::string> reproduce(const ReproduceOptions& options, const Reprod
     try {
         write("index.html", report_page(page));
         for (std::string& picture : write_figures(page, options.folder)) written.push_back(std::move(picture));
-    } catch (const MachineError& error) {
+    } catch (const report::MissingProgram& error) {
         missing = error.what();
     }
     return written;

@@ -1,18 +1,19 @@
 #include "paper/store.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <span>
+#include <functional>
+#include <sstream>
 
+#include "accrue/files.hpp"
 #include "accrue/fit.hpp"
+#include "accrue/threads.hpp"
 #include "accrue/version.hpp"
 #include "core/error.hpp"
-#include "data/files.hpp"
 
 namespace accrue::paper {
 
@@ -20,41 +21,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What the linker wrote into the program or library that this code is in, other for every build; empty where it wrote
-// nothing.
+// Other for every build: a hash of the program and of the library that it runs with.
 std::string own_build() {
-    struct Search {
-        ElfW(Addr) own;
-        std::string id;
-    } search{reinterpret_cast<ElfW(Addr)>(&own_build), {}};
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* data) {
-            Search& wanted = *static_cast<Search*>(data);
-            const std::span headers(object->dlpi_phdr, object->dlpi_phnum);
-            const auto address = [&](const ElfW(Phdr) & part) { return object->dlpi_addr + part.p_vaddr; };
-            if (std::none_of(headers.begin(), headers.end(), [&](const ElfW(Phdr) & part) {
-                    return part.p_type == PT_LOAD && wanted.own >= address(part) &&
-                           wanted.own < address(part) + part.p_memsz;
-                }))
-                return 0;
-            for (const ElfW(Phdr) & part : headers) {
-                if (part.p_type != PT_NOTE) continue;
-                const auto* at = reinterpret_cast<const unsigned char*>(address(part));
-                const unsigned char* end = at + part.p_memsz;
-                const auto padded = [](std::size_t size) { return (size + 3) / 4 * 4; };
-                while (at + sizeof(ElfW(Nhdr)) <= end) {
-                    ElfW(Nhdr) note{};
-                    std::memcpy(&note, at, sizeof note);
-                    const unsigned char* text = at + sizeof note + padded(note.n_namesz);
-                    if (note.n_type == NT_GNU_BUILD_ID && text + note.n_descsz <= end)
-                        wanted.id = fmt::format("{:02x}", fmt::join(text, text + note.n_descsz, ""));
-                    at = text + padded(note.n_descsz);
-                }
-            }
-            return 1;
-        },
-        &search);
-    return search.id;
+    std::ostringstream bytes;
+    const auto add = [&](const char* path) { bytes << std::ifstream(path, std::ios::binary).rdbuf(); };
+    add("/proc/self/exe");
+    Dl_info library{};
+    if (dladdr(reinterpret_cast<const void*>(&with_threads), &library) != 0) add(library.dli_fname);
+    return fmt::format("{:016x}", std::hash<std::string>{}(bytes.str()));
 }
 
 }  // namespace
@@ -79,7 +53,7 @@ Json Store::run(const std::string& item, const std::string& name, double seconds
         std::error_code failed;
         fs::create_directories(path.parent_path(), failed);
         core::require(!failed, "cannot make the folder {}: {}", path.parent_path().string(), failed.message());
-        data::AtomicFile out(path.string());
+        AtomicFile out(path.string());
         out.write(Json{{"origin", origin_}, {"result", result}}.dump());
         out.commit();
         done_.seconds += seconds;

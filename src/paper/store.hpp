@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "accrue/reproduce.hpp"
+#include "paper/reproduce.hpp"
 
 namespace accrue::paper {
 

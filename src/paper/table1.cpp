@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/random.hpp"
-#include "mean/cross_fit.hpp"
+#include "fit/cross_fit.hpp"
 #include "paper/items.hpp"
 #include "paper/methods.hpp"
 #include "paper/uci.hpp"
@@ -27,8 +27,8 @@ double root_mean_square(std::span<const double> values) {
     return std::sqrt(square / static_cast<double>(values.size()));
 }
 
-std::vector<double> errors_of(const mean::Regression& regression, const ExperimentRows& rows) {
-    std::vector<double> errors = mean::predict_all(regression, rows.columns(), rows.count());
+std::vector<double> errors_of(std::span<const fields::Fitted> mean, const ExperimentRows& rows) {
+    std::vector<double> errors = fields::average_of_all(mean, rows.columns(), rows.count());
     for (std::size_t i = 0; i < errors.size(); ++i) errors[i] = rows.y[i] - errors[i];
     return errors;
 }
@@ -53,31 +53,31 @@ Json table_run(const ExperimentRows& all, std::uint64_t seed) {
     e.seed = seed;
     e.training = all.some(std::span(order).first(cut));
     e.test = all.some(std::span(order).subspan(cut));
-    const mean::Targets targets{e.training.columns(), e.training.y, {}};
+    const fields::Targets targets{e.training.columns(), e.training.y, {}};
 
     // (a) one network; errors on the rows that it was trained on, as in the paper.
     std::vector<std::size_t> rows(cut);
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     const auto validation = static_cast<std::size_t>(std::lround(kValidationShare * static_cast<double>(cut)));
-    const auto single =
-        mean::fit_regression(mean::RegressionKind::network, targets, std::span(rows).first(cut - validation),
-                             std::span(rows).subspan(cut - validation), seed);
-    e.training_errors = errors_of(*single, e.training);
-    e.test_errors = errors_of(*single, e.test);
+    const fields::MeanKind& network = fields::mean_kind("network");
+    const fields::Fitted single = fitting::fit_mean(network, targets, std::span(rows).first(cut - validation),
+                                                    std::span(rows).subspan(cut - validation), seed);
+    e.training_errors = errors_of(std::span(&single, 1), e.training);
+    e.test_errors = errors_of(std::span(&single, 1), e.test);
     Json result;
     result["rmse_of_mean_a"] = root_mean_square(e.test_errors);
     result["rmse_of_mean_a_in_training"] = root_mean_square(e.training_errors);
     result["a"] = figures_json(e, &Method::in_block_a);
 
     // (b) an average of networks; errors on rows that none of a row's networks was trained on.
-    std::vector<mean::Folds> rounds(kRounds, mean::Folds(cut));
+    std::vector<fitting::Folds> rounds(kRounds, fitting::Folds(cut));
     for (std::size_t r = 0; r < kRounds; ++r) {
         for (std::size_t i = 0; i < cut; ++i) rounds[r][i] = i % kFolds;
         core::Random(seed, 2 + r).shuffle(std::span(rounds[r]));
     }
-    const mean::CrossFit fitted = mean::cross_fit(mean::RegressionKind::network, targets, rounds, seed);
+    const fitting::CrossFit fitted = fitting::cross_fit(network, targets, rounds, seed);
     for (std::size_t i = 0; i < cut; ++i) e.training_errors[i] = e.training.y[i] - fitted.held_out[i];
-    e.test_errors = errors_of(*fitted.regression, e.test);
+    e.test_errors = errors_of(fitted.members, e.test);
     result["rmse_of_mean_b"] = root_mean_square(e.test_errors);
     result["rmse_of_mean_b_held_out"] = root_mean_square(e.training_errors);
     result["b"] = figures_json(e, &Method::in_block_b);

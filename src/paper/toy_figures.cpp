@@ -7,8 +7,8 @@
 #include "accrue/fit.hpp"
 #include "accrue/generate.hpp"
 #include "core/random.hpp"
+#include "fit/cross_fit.hpp"
 #include "generate/generators.hpp"
-#include "mean/cross_fit.hpp"
 #include "paper/items.hpp"
 #include "paper/rows.hpp"
 
@@ -49,20 +49,20 @@ struct ProcessMean {
         ExperimentRows rows{1, {}, {}};
         for (const double value : toy.x) rows.x.push_back(x_scale(value));
         for (const double value : toy.y) rows.y.push_back(y_scale(value));
-        mean::Folds folds(kRows);
+        fitting::Folds folds(kRows);
         for (std::size_t i = 0; i < kRows; ++i) folds[i] = i % kFolds;
         core::Random(seed, 7).shuffle(std::span(folds));
-        const mean::CrossFit fitted =
-            mean::cross_fit(mean::RegressionKind::gp, {rows.columns(), rows.y, {}}, std::span(&folds, 1), seed);
+        const fitting::CrossFit fitted =
+            fitting::cross_fit(fields::mean_kind("gp"), {rows.columns(), rows.y, {}}, std::span(&folds, 1), seed);
         const auto back = [&](std::vector<double> values) {
             for (double& value : values) value = y_scale.back(value);
             return values;
         };
         held_out = back(fitted.held_out);
-        own = back(mean::predict_all(*fitted.regression, rows.columns(), kRows));
+        own = back(fields::average_of_all(fitted.members, rows.columns(), kRows));
         std::vector<double> places;
         for (const double value : at) places.push_back(x_scale(value));
-        grid = back(mean::predict_all(*fitted.regression, {places.data(), places.size(), 1}, places.size()));
+        grid = back(fields::average_of_all(fitted.members, {places.data(), places.size(), 1}, places.size()));
     }
 };
 
@@ -284,7 +284,7 @@ Section figure3(Store& store, const Request&) {
                           {"to", rounded(to)},
                           {"value", rounded(counts)}}};
     section.charts.push_back(std::move(picture));
-    section.numbers["5D"] = {{"least_sigma", *least}, {"greatest_sigma", *greatest}};
+    section.numbers["5D"] = {{"min_sigma", *least}, {"max_sigma", *greatest}};
     section.we_find(
         fmt::format("Distance of the Gaussian process from the true mean, root mean square: {}sigma of 5D lies in "
                     "[{:.3f}, {:.3f}]. Colours as in the caption, which the text contradicts.",

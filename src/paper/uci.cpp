@@ -41,9 +41,9 @@ ExperimentRows read_uci(const UciSet& set, const std::string& folder) {
     core::require(
         !folder.empty() && fs::exists(path),
         "Table 1 needs the UCI regression sets, and {} is not there: get them from the UCI Machine Learning "
-        "Repository, one file a set with its numbers separated by blanks, no header, inputs first and the target "
-        "behind them, and name the folder with --data (docs/paper.md lists the files)",
-        folder.empty() ? set.file : path.string());
+        "Repository, one file per set with its numbers separated by blanks, no header, inputs first and the target "
+        "behind them, and name the folder with {} (docs/paper.md lists the files)",
+        folder.empty() ? set.file : path.string(), core::option("data"));
     std::vector<ColumnRequest> columns;
     for (std::size_t k = 0; k <= set.inputs; ++k) columns.push_back({std::to_string(k + 1)});
     ReadOptions options;

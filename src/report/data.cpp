@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "accrue/messages.hpp"
 #include "accrue/report.hpp"
 #include "accrue/scores.hpp"
 #include "accrue/version.hpp"
@@ -19,18 +20,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::size_t kPitBars = 20;
 constexpr std::size_t kInputBins = 20;
 constexpr std::size_t kPredictionBins = 40;
 constexpr std::size_t kTimeBins = 120;
 // What keeps the page small enough to mail. More rows than these are drawn in bins alone; the forecasts share the rows,
-// the groups and the numbers of the fits' curves.
-constexpr std::size_t kMostForecasts = 10;
-constexpr std::size_t kMostInputs = 24;
-constexpr std::size_t kMostRows = 1000;
-constexpr std::size_t kMostGroups = 400;
-constexpr std::size_t kMostCurveNumbers = 20'000;
+// the values of columns and the numbers of the fits' curves.
+constexpr std::size_t kMaxForecasts = 10;
+constexpr std::size_t kMaxInputs = 24;
+constexpr std::size_t kMaxRows = 1000;
+constexpr std::size_t kMaxValues = 400;
+constexpr std::size_t kMaxCurveNumbers = 20'000;
 
 // A picture has no use for 17 digits.
 Json number(double value) {
@@ -43,16 +44,28 @@ Json numbers(std::span<const double> values) {
     return list;
 }
 
-Json bins_json(const verification::Bins& bins) {
+Json bins_json(const verification::ErrorBins& bins) {
     return {{"low", numbers(bins.low)},
             {"high", numbers(bins.high)},
             {"x", numbers(bins.x)},
             {"rows", bins.rows},
             {"sigma", numbers(bins.sigma)},
-            {"rmse", numbers(bins.rmse)},
-            {"rmse_low", numbers(bins.rmse_low)},
-            {"rmse_high", numbers(bins.rmse_high)},
-            {"mean_error", numbers(bins.mean_error)}};
+            {"q05", numbers(bins.q05)},
+            {"q50", numbers(bins.q50)},
+            {"q95", numbers(bins.q95)},
+            {"observed_q05", numbers(bins.observed_q05)},
+            {"observed_q05_low", numbers(bins.observed_q05_low)},
+            {"observed_q05_high", numbers(bins.observed_q05_high)},
+            {"observed_q50", numbers(bins.observed_q50)},
+            {"observed_q50_low", numbers(bins.observed_q50_low)},
+            {"observed_q50_high", numbers(bins.observed_q50_high)},
+            {"observed_q95", numbers(bins.observed_q95)},
+            {"observed_q95_low", numbers(bins.observed_q95_low)},
+            {"observed_q95_high", numbers(bins.observed_q95_high)},
+            {"width", numbers(bins.width)},
+            {"observed_width", numbers(bins.observed_width)},
+            {"observed_width_low", numbers(bins.observed_width_low)},
+            {"observed_width_high", numbers(bins.observed_width_high)}};
 }
 
 Json fan_json(const verification::Fan& fan) {
@@ -60,9 +73,9 @@ Json fan_json(const verification::Fan& fan) {
             {"high", numbers(fan.high)},
             {"x", numbers(fan.x)},
             {"rows", fan.rows},
-            {"mean", numbers(fan.mean)},
             {"q05", numbers(fan.q05)},
             {"q25", numbers(fan.q25)},
+            {"q50", numbers(fan.q50)},
             {"q75", numbers(fan.q75)},
             {"q95", numbers(fan.q95)},
             {"observed_q05", numbers(fan.observed_q05)},
@@ -72,13 +85,9 @@ Json fan_json(const verification::Fan& fan) {
             {"observed_q95", numbers(fan.observed_q95)}};
 }
 
-// Null: Gaussian.
-std::shared_ptr<const Shape> shape_of(const ReportForecast& forecast) {
-    return forecast.model != nullptr ? forecast.model->shape() : nullptr;
-}
-
 // Every row, in the order of time where there is one.
-Json rows_json(const ReportForecast& forecast, const Shape& shape, std::span<const double> times, std::size_t most) {
+Json rows_json(const ReportForecast& forecast, const Families& families, std::span<const double> times,
+               std::size_t most) {
     const std::size_t n = forecast.errors.size();
     if (forecast.means.empty() || n > most) return nullptr;
     std::vector<std::size_t> order(n);
@@ -90,12 +99,18 @@ Json rows_json(const ReportForecast& forecast, const Shape& shape, std::span<con
         for (const std::size_t i : order) list.push_back(number(value(i)));
         return list;
     };
+    const RowFamilies own(families, n);
     Json json;
     json["mean"] = column([&](std::size_t i) { return forecast.means[i]; });
     json["sigma"] = column([&](std::size_t i) { return forecast.sigmas[i]; });
     for (const auto& [name, probability] : {std::pair{"q05", 0.05}, {"q25", 0.25}, {"q75", 0.75}, {"q95", 0.95}}) {
-        const double z = shape.quantile(probability);
-        json[name] = column([&](std::size_t i) { return forecast.means[i] + z * forecast.sigmas[i]; });
+        std::vector<double> z;
+        for (const Standardised& family : own.alike()) z.push_back(family.quantile(probability));
+        json[name] = column([&, p = probability](std::size_t i) {
+            const double factor =
+                z.empty() ? own.with(i, [&](const Standardised& row) { return row.quantile(p); }) : z[own.code(i)];
+            return forecast.means[i] + factor * forecast.sigmas[i];
+        });
     }
     json["observation"] = column([&](std::size_t i) { return forecast.means[i] + forecast.errors[i]; });
     // Seconds since 1970 have ten digits before the point.
@@ -107,11 +122,11 @@ Json rows_json(const ReportForecast& forecast, const Shape& shape, std::span<con
 }
 
 // The fit of a model file with every k-th number of its curves, the step k being one of its keys.
-Json fit_json(Json fit, std::size_t most_numbers) {
+Json fit_json(Json fit, std::size_t max_numbers) {
     std::size_t numbers = 0;
     for (const Json& start : fit["starts"])
         numbers += start["training_curve"].size() + start["validation_curve"].size();
-    const std::size_t step = std::max<std::size_t>(1, (numbers + most_numbers - 1) / most_numbers);
+    const std::size_t step = std::max<std::size_t>(1, (numbers + max_numbers - 1) / max_numbers);
     const auto thin = [&](Json& curve) {
         Json kept = Json::array();
         for (std::size_t i = 0; i < curve.size(); i += step) kept.push_back(curve[i]);
@@ -125,33 +140,42 @@ Json fit_json(Json fit, std::size_t most_numbers) {
     return fit;
 }
 
-Json forecast_json(const ReportForecast& forecast, const ReportRows& rows, std::size_t forecasts) {
-    const auto& [v, errors, sigmas, means, model] = forecast;
-    const Shape shape = shape_of(forecast) ? *shape_of(forecast) : Shape();
+Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::size_t forecasts) {
+    // Not a structured binding: Clang 14 cannot capture one.
+    const Verification& v = forecast.verification;
+    const std::span<const double> errors = forecast.errors;
+    const std::span<const double> sigmas = forecast.sigmas;
+    const std::span<const double> means = forecast.means;
+    const Model* model = forecast.model;
+    const Families families = forecast.families();
     const verification::PitHistogram pits = verification::pit_histogram(v, kPitBars);
     Json json;
     json["name"] = v.name;
     json["pit"] = {
         {"edges", pits.edges}, {"share", numbers(pits.share)}, {"low", number(pits.low)}, {"high", number(pits.high)}};
-    json["rows"] = rows_json(forecast, shape, rows.times, kMostRows / forecasts);
-    const auto fan = [&](std::span<const double> variable, std::size_t bins) -> Json {
-        if (variable.empty() || means.empty()) return nullptr;
-        return fan_json(verification::fan_along(variable, means, errors, sigmas, shape, rows.weights, bins));
+    json["rows"] = rows_json(forecast, families, rows.times, kMaxRows / forecasts);
+    const auto bins = [&](std::span<const double> variable, std::size_t most) {
+        return bins_json(verification::errors_along(variable, errors, sigmas, families, rows.weights, most));
     };
-    json["along_prediction"] = fan(means, kPredictionBins);
-    json["along_time"] = fan(rows.times, kTimeBins);
+    json["along_prediction"] = nullptr;
+    if (!means.empty())
+        json["along_prediction"] = fan_json(
+            verification::observations_along_mean(means, errors, sigmas, families, rows.weights, kPredictionBins));
+    json["along_time"] = rows.times.empty() ? Json(nullptr) : bins(rows.times, kTimeBins);
     json["time_unit"] = rows.times_are_dates ? "seconds" : "number";
     json["inputs"] = Json::array();
-    for (std::size_t k = 0; k < std::min(rows.inputs.size(), kMostInputs); ++k)
-        json["inputs"].push_back({{"name", rows.input_names[k]},
-                                  {"bins", bins_json(verification::spread_along(rows.inputs[k], errors, sigmas,
-                                                                                rows.weights, kInputBins))}});
-    json["spread_skill"] = bins_json(verification::spread_along(sigmas, errors, sigmas, rows.weights, kInputBins));
+    for (std::size_t k = 0; k < rows.inputs.size() && json["inputs"].size() < kMaxInputs; ++k) {
+        // An input with gaps, which a model fills in, has no place for some of the rows.
+        const std::span<const double> values = rows.inputs[k];
+        if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
+        json["inputs"].push_back({{"name", rows.input_names[k]}, {"bins", bins(values, kInputBins)}});
+    }
+    json["spread_skill"] = bins(sigmas, kInputBins);
     json["fit"] = nullptr;
     json["model"] = nullptr;
     if (model != nullptr) {
         const Json file = model->json();
-        json["fit"] = fit_json(file.at("fit"), kMostCurveNumbers / forecasts);
+        json["fit"] = fit_json(file.at("fit"), kMaxCurveNumbers / forecasts);
         json["model"] = {{"accrue", file.at("accrue_version")},
                          {"configuration", file.at("configuration")},
                          {"columns", file.at("columns")}};
@@ -159,67 +183,70 @@ Json forecast_json(const ReportForecast& forecast, const ReportRows& rows, std::
     return json;
 }
 
-Json difference_json(const verification::PairedDifference& d) {
+Json difference_json(const PairedDifference& d) {
     return {{"difference", number(d.difference)},
             {"low", number(d.low)},
             {"high", number(d.high)},
-            {"p_value", number(d.p_value)}};
+            {"p_value", number(d.p_value)},
+            {"clear", d.clear()}};
 }
 
-Json comparison_json(std::span<const ReportForecast> forecasts, const ReportRows& rows) {
-    Json list = Json::array();
-    if (forecasts.size() < 2) return list;
-    const std::size_t n = forecasts[0].errors.size();
-    std::vector<double> first(n);
-    std::vector<double> other(n);
-    std::vector<Json> pairs(forecasts.size());
-    const auto compare = [&](const char* score, auto&& rows_of) {
-        rows_of(forecasts[0], std::span(first));
-        for (std::size_t f = 1; f < forecasts.size(); ++f) {
-            rows_of(forecasts[f], std::span(other));
-            for (std::size_t i = 0; i < n; ++i) other[i] -= first[i];
-            pairs[f][score] = difference_json(verification::paired_difference(other, rows.weights, rows.groups));
-        }
-    };
-    for (std::size_t f = 1; f < forecasts.size(); ++f)
-        pairs[f] = {{"first", forecasts[0].verification.name}, {"second", forecasts[f].verification.name}};
-    compare("crps", [](const ReportForecast& f, std::span<double> values) {
-        crps_rows(f.errors, f.sigmas, values);
-        if (const auto shape = shape_of(f))
-            for (std::size_t i = 0; i < values.size(); ++i)
-                values[i] = f.sigmas[i] * shape->crps(f.errors[i] / f.sigmas[i]);
-    });
-    compare("nlpd", [](const ReportForecast& f, std::span<double> values) {
-        nlpd_rows(f.errors, f.sigmas, values);
-        // Not defined for a recalibrated forecast.
-        if (shape_of(f)) std::fill(values.begin(), values.end(), std::numeric_limits<double>::quiet_NaN());
-    });
-    for (std::size_t f = 1; f < forecasts.size(); ++f) {
-        pairs[f]["independent"] = rows.groups.codes.empty() ? "rows" : "groups";
-        list.push_back(std::move(pairs[f]));
+// Of quantile forecasts: what stands for the CRPS.
+void add_quantile_score(Json& json, const Comparison& c) {
+    if (c.levels.empty()) return;
+    json["quantile_score"] = difference_json(c.quantile_score);
+    json["quantile_score"]["levels"] = c.levels;
+}
+
+Json comparison_json(const Comparison& c) {
+    Json json = {{"first", c.first},
+                 {"second", c.second},
+                 {"crps", difference_json(c.crps)},
+                 {"nlpd", difference_json(c.nlpd)},
+                 {"independent", c.independent}};
+    add_quantile_score(json, c);
+    return json;
+}
+
+// The figures of one forecast. Those that are not of a family say what they are; where there is no verification, what
+// there is of it.
+Json forecast_scores(const ReportForecast& forecast) {
+    Json all = to_json(forecast.verification);
+    Json json;
+    for (auto& [key, value] : all.items()) {
+        if (!forecast.is_verified() && (value.is_null() || (value.is_array() && value.empty()))) continue;
+        json[key] = std::move(value);
+        if (key == "name" && forecast.kind() != "family") json["kind"] = forecast.kind();
     }
-    return list;
+    json.update(to_json(forecast.details));
+    if (forecast.conditional) json["conditional"] = to_json(*forecast.conditional);
+    if (forecast.kind() == "family" && !forecast.conditional) return json;
+    const Verdict words = verdict(forecast);
+    json["verdict"] = {{"summary", words.summary}, {"remarks", words.remarks}};
+    return json;
 }
 
-// Keeps the groups with the most rows; returns how many there were.
-std::size_t cut_groups(Json& scores, std::size_t most) {
-    if (!scores.contains("groups")) return 0;
-    Json& groups = scores["groups"];
-    const std::size_t all = groups.size();
-    if (all <= most) return all;
-    std::vector<std::size_t> order(all);
+// Keeps the values of a column with the most rows.
+void cut_values(Json& values, std::size_t most) {
+    if (values.size() <= most) return;
+    std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto rows = [&](std::size_t g) { return groups[g]["rows"].get<std::size_t>(); };
+    const auto rows = [&](std::size_t v) { return values[v]["rows"].get<std::size_t>(); };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return rows(a) > rows(b); });
     order.resize(most);
     std::sort(order.begin(), order.end());
     Json kept = Json::array();
-    for (const std::size_t g : order) kept.push_back(std::move(groups[g]));
-    groups = std::move(kept);
-    return all;
+    for (const std::size_t v : order) kept.push_back(std::move(values[v]));
+    values = std::move(kept);
 }
 
-Json notes_json(const ReportRows& rows, std::span<const ReportForecast> forecasts, std::size_t groups) {
+// How many values of a column the page keeps.
+std::size_t max_values(std::span<const ReportForecast> forecasts) {
+    const std::size_t columns = forecasts[0].verification.by.size();
+    return kMaxValues / forecasts.size() / std::max<std::size_t>(columns, 1);
+}
+
+Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) {
     const std::size_t n = forecasts[0].errors.size();
     Json notes = Json::array();
     notes.push_back(fmt::format(
@@ -234,28 +261,36 @@ Json notes_json(const ReportRows& rows, std::span<const ReportForecast> forecast
                             verification::Binning::kSample);
     notes.push_back(bins);
     const std::size_t share = forecasts.size();
-    if (n > kMostRows / share && !forecasts[0].means.empty())
-        notes.push_back(fmt::format("Single rows are drawn only up to {} rows.", kMostRows / share));
-    if (groups > kMostGroups / share)
-        notes.push_back(
-            fmt::format("Of {} groups this page keeps the {} with the most rows.", groups, kMostGroups / share));
-    if (rows.inputs.size() > kMostInputs)
-        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), kMostInputs));
+    if (n > kMaxRows / share && !forecasts[0].means.empty())
+        notes.push_back(fmt::format("Single rows are drawn only up to {} rows.", kMaxRows / share));
+    for (const Verification::Breakdown& column : forecasts[0].verification.by)
+        if (column.values.size() > max_values(forecasts))
+            notes.push_back(fmt::format("Of {} values of {} this page keeps the {} with the most rows.",
+                                        column.values.size(), column.column, max_values(forecasts)));
+    if (rows.inputs.size() > kMaxInputs)
+        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), kMaxInputs));
     if (forecasts[0].means.empty())
         notes.push_back("Errors were given without predictions, so nothing is drawn along those.");
+    if (forecasts[0].row_families.list.size() > 1)
+        notes.push_back(
+            "Rows are drawn as they were judged, each fold with a recalibration from the other folds. The reliability "
+            "diagram and the PIT histogram are of all folds together, where the deviations of folds and maps cancel: "
+            "they look better than the calibration error, which is the mean over the folds.");
     if (!rows.weights.empty()) notes.push_back("Rows are weighted in all figures; counts of rows are not.");
     return notes;
 }
 
-void check(const ReportRows& rows, std::span<const ReportForecast> forecasts) {
+void check(const Archive& rows, std::span<const ReportForecast> forecasts) {
     core::require(!forecasts.empty(), "there is no forecast to report on");
-    core::require(forecasts.size() <= kMostForecasts, "{} forecasts are more than the {} that one report can show",
-                  forecasts.size(), kMostForecasts);
+    core::require(forecasts.size() <= kMaxForecasts, "{} forecasts are more than the {} that one report can show",
+                  forecasts.size(), kMaxForecasts);
     const std::size_t n = forecasts[0].errors.size();
     const auto length = [&](std::size_t size, const char* what, bool optional) {
         core::require(size == n || (optional && size == 0), "there are {} {}, but {} errors", size, what, n);
     };
     for (const ReportForecast& f : forecasts) {
+        core::require(f.has_family(), "a report draws models and sigmas, but '{}' has {}; score it without a report",
+                      printable(f.verification.name), f.kind());
         length(f.errors.size(), "errors", false);
         length(f.sigmas.size(), "sigmas", false);
         length(f.means.size(), "means", true);
@@ -270,10 +305,11 @@ void check(const ReportRows& rows, std::span<const ReportForecast> forecasts) {
 
 }  // namespace
 
-Json scores_json(std::span<const Verification> forecasts, std::size_t dropped, std::size_t sampled_from) {
+Json scores_json(std::span<const ReportForecast> forecasts, std::span<const double> weights, const Grouping& groups,
+                 std::size_t dropped, std::size_t sampled_from) {
     Json list = Json::array();
-    for (const Verification& forecast : forecasts) {
-        Json figures = to_json(forecast);
+    for (const ReportForecast& forecast : forecasts) {
+        Json figures = forecast_scores(forecast);
         Json own;
         for (auto& [key, value] : figures.items()) {
             own[key] = std::move(value);
@@ -283,39 +319,61 @@ Json scores_json(std::span<const Verification> forecasts, std::size_t dropped, s
         }
         list.push_back(std::move(own));
     }
-    return list.size() == 1 ? list[0] : Json{{"forecasts", std::move(list)}};
+    if (list.size() == 1) return list[0];
+    Json comparison = Json::array();
+    for (std::size_t f = 1; f < forecasts.size(); ++f)
+        comparison.push_back(comparison_json(compare(forecasts[0], forecasts[f], weights, groups)));
+    const LowestCrps lowest = lowest_crps(forecasts, weights, groups);
+    Json others = Json::array();
+    for (const Comparison& c : lowest.comparisons) {
+        Json other = {{"name", c.first}};
+        other.update(difference_json(c.crps));
+        add_quantile_score(other, c);
+        others.push_back(std::move(other));
+    }
+    return {{"forecasts", std::move(list)},
+            {"comparison", std::move(comparison)},
+            {"lowest_crps",
+             {{"name", forecasts[lowest.index].verification.name},
+              {"sentence", lowest.sentence},
+              {"others", std::move(others)}}}};
 }
 
-Json report_data(const ReportText& text, const ReportRows& rows, std::span<const ReportForecast> forecasts) {
+Json report_data(const ReportText& text, const Archive& rows, std::span<const ReportForecast> forecasts) {
     check(rows, forecasts);
-    std::vector<Verification> verifications;
-    for (const ReportForecast& f : forecasts) verifications.push_back(f.verification);
-    Json scores = scores_json(verifications, text.dropped, text.sampled_from);
-    std::size_t groups = 0;
-    const std::size_t most_groups = kMostGroups / forecasts.size();
+    Json scores = scores_json(forecasts, rows.weights, rows.groups, text.dropped, rows.sampled_from);
+    const auto cut = [&](Json& one) {
+        if (one.contains("by"))
+            for (Json& column : one["by"]) cut_values(column["values"], max_values(forecasts));
+    };
     if (forecasts.size() == 1)
-        groups = cut_groups(scores, most_groups);
+        cut(scores);
     else
-        for (Json& one : scores["forecasts"]) groups = cut_groups(one, most_groups);
+        for (Json& one : scores["forecasts"]) cut(one);
 
     Json data;
     data["format"] = kFormat;
     data["accrue"] = kVersion;
-    data["title"] = text.title;
-    data["subtitle"] = text.subtitle;
+    const std::string& name = forecasts[0].verification.name;
+    data["title"] = !text.title.empty()    ? text.title
+                    : forecasts.size() > 1 ? fmt::format("{} forecasts compared", forecasts.size())
+                                           : fmt::format("Forecast report: {}", name);
+    data["subtitle"] = text.subtitle.empty()
+                           ? fmt::format("{}; {}", counted(forecasts[0].errors.size(), "row"), rows.roles.subject())
+                           : text.subtitle;
     data["kind"] = text.kind;
     data["command"] = text.command;
     data["files"] = text.files;
     data["columns"] = Json::object();
-    for (const auto& [role, name] : text.columns)
-        if (!name.empty()) data["columns"][role] = name;
-    data["verdict"] = {{"summary", text.verdict.summary}, {"remarks", text.verdict.remarks}};
+    for (const auto& [role, column] : rows.roles.all())
+        if (!column.empty()) data["columns"][role] = column;
+    const Verdict words = text.verdict.summary.empty() ? verdict(forecasts[0].verification) : text.verdict;
+    data["verdict"] = {{"summary", words.summary}, {"remarks", words.remarks}};
     data["scores"] = std::move(scores);
     data["forecasts"] = Json::array();
     for (const ReportForecast& forecast : forecasts)
         data["forecasts"].push_back(forecast_json(forecast, rows, forecasts.size()));
-    data["comparison"] = comparison_json(forecasts, rows);
-    data["notes"] = notes_json(rows, forecasts, groups);
+    data["notes"] = notes_json(rows, forecasts);
     return data;
 }
 

@@ -4,6 +4,7 @@
 #include "accrue/error.hpp"
 #include "accrue/report.hpp"
 #include "report/assets.hpp"
+#include "report/program.hpp"
 
 namespace accrue {
 
@@ -42,7 +43,7 @@ std::string escape_script(const std::string& json) {
 
 void require_report_page() {
     if (report::page_template().empty())
-        throw MachineError(
+        throw report::MissingProgram(
             "this accrue was built without npm, so it cannot draw: install nodejs and npm (scripts/bootstrap does), "
             "then "
             "build it again");

@@ -11,8 +11,9 @@
 #include <iterator>
 
 #include "accrue/error.hpp"
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
-#include "data/messages.hpp"
+#include "data/files.hpp"
 
 extern char** environ;
 
@@ -58,16 +59,19 @@ void run(const Program& program) {
     pid_t child = 0;
     const int failed = posix_spawnp(&child, arguments[0], streams.get(), nullptr, arguments.data(), environ);
     if (failed == ENOENT)
-        throw MachineError(fmt::format("{} is missing, which {}: {}", command[0], program.purpose, program.hint));
+        throw MissingProgram(fmt::format("{} is missing, which {}: {}", command[0], program.purpose, program.hint));
     if (failed != 0)
         throw MachineError(fmt::format("{} could not be started: {}", command[0], core::system_message(failed)));
+    // A signal that ends this process ends the child too.
+    data::set_running_child(child);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    data::set_running_child(0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         throw MachineError(fmt::format("{}, which {}, failed{}{}", command[0], program.purpose,
                                        last_line(program.errors).empty() ? " without a word" : ": ",
-                                       data::printable(last_line(program.errors), 200)));
+                                       printable(last_line(program.errors), 200)));
 }
 
 }  // namespace accrue::report

@@ -13,10 +13,10 @@ namespace accrue::scores {
 // Rows a bucket should hold: 16 KiB of keys, sorted within the first-level cache. More buckets than the most would
 // exhaust the machine's address translation cache while rows are dealt.
 inline constexpr std::size_t kRowsPerBucket = 2048;
-inline constexpr std::size_t kMostBuckets = 1024;
+inline constexpr std::size_t kMaxBuckets = 1024;
 // Rows are dealt in chunks, each of which has counts of its own, so there must not be too many.
-inline constexpr std::size_t kMostChunks = 64;
-inline constexpr std::size_t kLeastChunk = 1U << 14U;
+inline constexpr std::size_t kMaxChunks = 64;
+inline constexpr std::size_t kMinChunk = 1U << 14U;
 
 // Unsigned integers in the order of the numbers; -0 and +0 must have been made one.
 inline std::uint32_t ordered_bits(float x) {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kBlock = 1024;
 // Every chunk has counts of its own, which are added up in order.
-constexpr std::size_t kMostChunks = 16;
-constexpr std::size_t kLeastChunk = std::size_t{1} << 16U;
+constexpr std::size_t kMaxChunks = 16;
+constexpr std::size_t kMinChunk = std::size_t{1} << 16U;
 
 // Where t lies on a line of kCells cells: even in t/(1 + |t|), so that they are fine where the rows of a sensible
 // forecast are, and reach as far as there are rows. NaN goes to the first cell.
@@ -44,7 +44,7 @@ void count_cells(std::span<const double> t, const double* weights, std::size_t b
 // Counts of all chunks, added up into upto[c + 1]: the weight of the rows of the cells up to c.
 template <typename Count>
 void sum_cells(std::span<const double> t, const double* weights, core::Buffer<Count>& counts, double* upto) {
-    const std::size_t chunk = std::max(kLeastChunk, core::block_count(t.size(), kMostChunks));
+    const std::size_t chunk = std::max(kMinChunk, core::block_count(t.size(), kMaxChunks));
     const std::size_t chunks = core::block_count(t.size(), chunk);
     counts.reserve(chunks * kCells);
     core::for_blocks(t.size(), chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
@@ -62,8 +62,8 @@ void sum_cells(std::span<const double> t, const double* weights, core::Buffer<Co
 
 }  // namespace
 
-bool counted_places(std::span<const double> t, std::span<const double> weights, double total_weight,
-                    std::span<double> places, CountBuffers& buffers) {
+bool counted_mid_ranks(std::span<const double> t, std::span<const double> weights, double total_weight,
+                       std::span<double> mid_ranks, CountBuffers& buffers) {
     buffers.upto.reserve(kCells + 1);
     double* upto = buffers.upto.data();
     if (weights.empty())
@@ -76,10 +76,10 @@ bool counted_places(std::span<const double> t, std::span<const double> weights, 
 
     const double twice = 2 / total_weight;
     for (std::size_t cell = 0; cell <= kCells; ++cell) upto[cell] *= twice;
-    core::for_blocks(t.size(), kLeastChunk, [&](std::size_t, std::size_t begin, std::size_t end) {
+    core::for_blocks(t.size(), kMinChunk, [&](std::size_t, std::size_t begin, std::size_t end) {
         const double* __restrict in = t.data();
         const double* __restrict edge = upto;
-        double* __restrict out = places.data();
+        double* __restrict out = mid_ranks.data();
 #pragma omp simd
         for (std::size_t i = begin; i < end; ++i) {
             const double position = position_of(in[i]);

@@ -59,13 +59,24 @@ inline ErfGauss erf_gauss(double t) noexcept {
 // The same for a block of rows: the one loop that all scores spend their time in.
 void erf_gauss_block(std::size_t rows, const double* __restrict t, double* __restrict erf, double* __restrict gauss);
 
+// Phi(z) to an absolute error of kErfGaussError, and the scores of normal forecasts, of a block of rows.
+void normal_cdf_block(std::size_t rows, double* __restrict values);  // of z, which are overwritten
+void crps_block(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+                double* __restrict values);
+// With slopes by the mean and by log sigma, unless these are null.
+void crps_rows(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+               double* __restrict values, double* __restrict by_mean, double* __restrict by_log_sigma);
+void nlpd_block(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+                double* __restrict values);
+
 inline constexpr double kRootTwoOverPi = 0.79788456080286535588;  // sqrt(2/pi)
 inline constexpr double kOneOverRootPi = 0.56418958354775628695;  // 1/sqrt(pi)
 inline constexpr double kRootHalf = 0.70710678118654752440;       // 1/sqrt(2)
 
-// [CRPS] from its parts. Written with e*erf(t), not sigma*z*erf(t), so that it stays right when z overflows.
+// [CRPS] from its parts. Written with e*erf(t), not sigma*z*erf(t), so that it stays right when z overflows; with their
+// sizes, because an infinite e over an infinite sigma gives t a sign that means nothing, and the score is NaN.
 inline double crps_value(double error, double sigma, ErfGauss g) noexcept {
-    return error * g.erf + sigma * (kRootTwoOverPi * g.gauss - kOneOverRootPi);
+    return std::fabs(error) * std::fabs(g.erf) + sigma * (kRootTwoOverPi * g.gauss - kOneOverRootPi);
 }
 inline double crps_slope(ErfGauss g) noexcept {
     return kRootTwoOverPi * g.gauss - kOneOverRootPi;

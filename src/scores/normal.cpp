@@ -135,6 +135,37 @@ void erf_gauss_block(std::size_t rows, const double* __restrict t, double* __res
     }
 }
 
+void normal_cdf_block(std::size_t rows, double* __restrict values) {
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) values[i] = (1 + erf_gauss(values[i] * kRootHalf).erf) / 2;
+}
+
+void crps_block(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+                double* __restrict values) {
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) values[i] = Crps::of(errors[i], sigmas[i]).value;
+}
+
+void crps_rows(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+               double* __restrict values, double* __restrict by_mean, double* __restrict by_log_sigma) {
+    if (by_log_sigma == nullptr) return crps_block(rows, errors, sigmas, values);
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) {
+        const ErfGauss g = erf_gauss(errors[i] / sigmas[i] * kRootHalf);
+        values[i] = crps_value(errors[i], sigmas[i], g);
+        by_log_sigma[i] = sigmas[i] * crps_slope(g);
+    }
+    if (by_mean == nullptr) return;
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) by_mean[i] = -erf_gauss(errors[i] / sigmas[i] * kRootHalf).erf;
+}
+
+void nlpd_block(std::size_t rows, const double* __restrict errors, const double* __restrict sigmas,
+                double* __restrict values) {
+#pragma omp simd
+    for (std::size_t i = 0; i < rows; ++i) values[i] = Nlpd::of(errors[i], sigmas[i]).value;
+}
+
 void refuse_sigma(std::span<const double> sigmas) {
     for (std::size_t i = 0; i < sigmas.size(); ++i)
         core::require(sigmas[i] > 0, "sigma of row {} is {}, but must be positive", i + 1, sigmas[i]);

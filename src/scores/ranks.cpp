@@ -15,16 +15,16 @@ namespace accrue::scores {
 namespace {
 
 // Room for keys at first: buckets differ, and it should not have to grow with each that is a little larger.
-constexpr std::size_t kLeastKeys = 4 * kRowsPerBucket;
+constexpr std::size_t kMinKeys = 4 * kRowsPerBucket;
 
-// One bucket: t and weights as dealt. Replaces every t by its place within the bucket, not yet divided by the total
+// One bucket: t and weights as dealt. Replaces every t by its rank within the bucket, not yet divided by the total
 // weight, and returns the bucket's weight.
 double rank_bucket(std::span<double> t, const double* weights) {
     const std::size_t count = t.size();
     // A thread's own, so that it stays in its cache from bucket to bucket: order-preserving bits of float(t), and the
     // row in the bucket.
     thread_local core::Buffer<std::uint64_t> key_buffer;
-    key_buffer.reserve(std::bit_ceil(std::max(count, kLeastKeys)));
+    key_buffer.reserve(std::bit_ceil(std::max(count, kMinKeys)));
     std::uint64_t* keys = key_buffer.data();
     for (std::size_t i = 0; i < count; ++i)
         keys[i] = static_cast<std::uint64_t>(ordered_bits(static_cast<float>(t[i]))) << 32U | i;
@@ -33,7 +33,7 @@ double rank_bucket(std::span<double> t, const double* weights) {
     const auto index = [](std::uint64_t key) { return static_cast<std::uint32_t>(key); };
     const auto exact = [&](std::uint64_t key) { return ordered_bits(t[index(key)]); };
     double before = 0;
-    const auto place_rows = [&](std::size_t first, std::size_t last) {
+    const auto rank_rows = [&](std::size_t first, std::size_t last) {
         double own = static_cast<double>(last - first);
         if (weights != nullptr) {
             own = 0;
@@ -46,7 +46,7 @@ double rank_bucket(std::span<double> t, const double* weights) {
     std::size_t i = 0;
     while (i < count) {
         if (i + 1 == count || keys[i] >> 32U != keys[i + 1] >> 32U) [[likely]] {
-            place_rows(i, i + 1);
+            rank_rows(i, i + 1);
             ++i;
             continue;
         }
@@ -57,7 +57,7 @@ double rank_bucket(std::span<double> t, const double* weights) {
         while (i < end) {
             std::size_t last = i + 1;
             while (last < end && exact(keys[last]) == exact(keys[i])) ++last;
-            place_rows(i, last);
+            rank_rows(i, last);
             i = last;
         }
     }
@@ -66,17 +66,17 @@ double rank_bucket(std::span<double> t, const double* weights) {
 
 }  // namespace
 
-void places(std::span<const double> t, std::span<const double> weights, double total_weight, std::span<double> places,
-            RankBuffers& buffers) {
+void mid_ranks(std::span<const double> t, std::span<const double> weights, double total_weight,
+               std::span<double> mid_ranks, RankBuffers& buffers) {
     const std::size_t n = t.size();
     core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be ranked", n);
     const bool weighted = !weights.empty();
-    const std::size_t bucket_count = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMostBuckets);
+    const std::size_t bucket_count = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMaxBuckets);
     if (bucket_count == 1) {
         // Adding 0 makes -0 and +0 one.
-        for (std::size_t i = 0; i < n; ++i) places[i] = t[i] + 0.0;
-        rank_bucket(places, weighted ? weights.data() : nullptr);
-        for (double& place : places) place /= total_weight;
+        for (std::size_t i = 0; i < n; ++i) mid_ranks[i] = t[i] + 0.0;
+        rank_bucket(mid_ranks, weighted ? weights.data() : nullptr);
+        for (double& mid_rank : mid_ranks) mid_rank /= total_weight;
         return;
     }
 
@@ -86,7 +86,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     buffers.starts.reserve(bucket_count + 1);
     buffers.bucket_weights.reserve(bucket_count);
     const Bucketing bucket_of(n, bucket_count, [&](std::size_t i) { return t[i]; });
-    const std::size_t chunk = std::max(kLeastChunk, core::block_count(n, kMostChunks));
+    const std::size_t chunk = std::max(kMinChunk, core::block_count(n, kMaxChunks));
     const std::size_t chunks = core::block_count(n, chunk);
     buffers.offsets.reserve(chunks * bucket_count);
     std::uint16_t* bucket = buffers.buckets.data();
@@ -115,7 +115,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
     }
     starts[bucket_count] = position;
     core::for_blocks(n, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
-        std::array<std::uint32_t, kMostBuckets> next;
+        std::array<std::uint32_t, kMaxBuckets> next;
         std::copy_n(&buffers.offsets[c * bucket_count], bucket_count, next.begin());
         for (std::size_t i = begin; i < end; ++i) {
             const std::uint32_t to = next[bucket[i]]++;
@@ -138,7 +138,7 @@ void places(std::span<const double> t, std::span<const double> weights, double t
         const double per_weight = 1 / total_weight;
         for (std::size_t i = begin; i < end; ++i) {
             const std::uint16_t b = bucket[i];
-            places[i] = (dealt[next[b]++] + 2 * base[b]) * per_weight;
+            mid_ranks[i] = (dealt[next[b]++] + 2 * base[b]) * per_weight;
         }
     });
 }

@@ -38,14 +38,14 @@ AccuracyReliability accuracy_reliability(std::span<const double> errors, std::sp
     double rs = 0;
     double before = 0;
     for (std::size_t first = 0; first < n;) {
-        // Rows of equal t share their mean place.
+        // Rows of equal t share their mean rank.
         std::size_t last = first;
         double tied_weight = 0;
         while (last < n && sorted[last].first == sorted[first].first) {
             tied_weight += weights.empty() ? 1 : weights[sorted[last].second];
             ++last;
         }
-        const double place = (2 * before + tied_weight) / total;
+        const double mid_rank = (2 * before + tied_weight) / total;
         before += tied_weight;
         for (; first < last; ++first) {
             const auto [t, i] = sorted[first];
@@ -54,9 +54,9 @@ AccuracyReliability accuracy_reliability(std::span<const double> errors, std::sp
             const double gauss = std::exp(-t * t);
             const double crps_slope = kRootTwoOverPi * gauss - 1 / kRootPi;
             mean_crps += w * (errors[i] * erf + sigmas[i] * crps_slope);
-            rs += w * (t * (erf + 1 - place) + gauss / kRootPi);
+            rs += w * (t * (erf + 1 - mid_rank) + gauss / kRootPi);
             if (!gradient.empty())
-                gradient[i] = w * (beta * crps_slope - (1 - beta) * (erf + 1 - place) * t / sigmas[i]);
+                gradient[i] = w * (beta * crps_slope - (1 - beta) * (erf + 1 - mid_rank) * t / sigmas[i]);
         }
     }
     rs -= kReliabilityConstant;

@@ -33,7 +33,7 @@ struct FirstPass {
 struct ScoreWorkspace::Buffers {
     core::Buffer<double> t;
     core::Buffer<double> twice_cdf;  // erf(t) + 1
-    core::Buffer<double> places;
+    core::Buffer<double> mid_ranks;
     scores::RankBuffers ranks;
     scores::CountBuffers counts;
     std::vector<scores::FirstPass> first_parts;  // of every block
@@ -42,7 +42,7 @@ struct ScoreWorkspace::Buffers {
     void reserve(std::size_t rows) {
         t.reserve(rows);
         twice_cdf.reserve(rows);
-        places.reserve(rows);
+        mid_ranks.reserve(rows);
     }
 };
 
@@ -87,17 +87,17 @@ FirstPass first_pass(std::size_t rows, const double* __restrict e, const double*
     return {crps, gauss, not_positive};
 }
 
-// Returns the sum of w*t*(erf(t) + 1 - place), and adds the reliability's share to the gradient.
+// Returns the sum of w*t*(erf(t) + 1 - mid_rank), and adds the reliability's share to the gradient.
 template <Gradient kGradient, bool kWeighted>
 double second_pass(std::size_t rows, const double* __restrict s, const double* __restrict w, double total, double beta,
-                   const double* __restrict t, const double* __restrict twice_cdf, const double* __restrict place,
+                   const double* __restrict t, const double* __restrict twice_cdf, const double* __restrict mid_rank,
                    double* __restrict gradient) {
     double sum = 0;
     const double share = 1 - beta;
     const double per_weight = 1 / total;
 #pragma omp simd reduction(+ : sum)
     for (std::size_t i = 0; i < rows; ++i) {
-        const double slope = t[i] * (twice_cdf[i] - place[i]);
+        const double slope = t[i] * (twice_cdf[i] - mid_rank[i]);
         const double weight = kWeighted ? w[i] : 1;
         sum += weight * slope;
         if constexpr (kGradient == Gradient::sigma)
@@ -116,7 +116,7 @@ AccuracyReliability evaluate(std::span<const double> errors, std::span<const dou
     const double total = total_weight(n, weights, buffers.sum_parts);
     double* t = buffers.t.data();
     double* twice_cdf = buffers.twice_cdf.data();
-    double* place = buffers.places.data();
+    double* mid_rank = buffers.mid_ranks.data();
     const auto at = [](auto span, std::size_t i) { return span.empty() ? nullptr : span.data() + i; };
 
     const auto first_part = [&](std::size_t begin, std::size_t end) {
@@ -126,12 +126,12 @@ AccuracyReliability evaluate(std::span<const double> errors, std::span<const dou
     const auto first = core::sum_blocks<FirstPass>(n, kBlock, first_part, buffers.first_parts);
     if (first.not_positive > 0) refuse_sigma(sigmas);
 
-    if (ranks == Ranks::exact || !counted_places({t, n}, weights, total, {place, n}, buffers.counts))
-        places({t, n}, weights, total, {place, n}, buffers.ranks);
+    if (ranks == Ranks::exact || !counted_mid_ranks({t, n}, weights, total, {mid_rank, n}, buffers.counts))
+        mid_ranks({t, n}, weights, total, {mid_rank, n}, buffers.ranks);
 
     const auto second_part = [&](std::size_t begin, std::size_t end) {
         return second_pass<kGradient, kWeighted>(end - begin, &sigmas[begin], at(weights, begin), total, beta,
-                                                 t + begin, twice_cdf + begin, place + begin, at(gradient, begin));
+                                                 t + begin, twice_cdf + begin, mid_rank + begin, at(gradient, begin));
     };
     const auto distance = core::sum_blocks<double>(n, kBlock, second_part, buffers.sum_parts);
 
@@ -166,6 +166,47 @@ AccuracyReliability accuracy_reliability(std::span<const double> errors, std::sp
     if (gradient.empty()) return run(evaluate<Gradient::none, true>, evaluate<Gradient::none, false>);
     if (variable == Variable::sigma) return run(evaluate<Gradient::sigma, true>, evaluate<Gradient::sigma, false>);
     return run(evaluate<Gradient::log_sigma, true>, evaluate<Gradient::log_sigma, false>);
+}
+
+double reliability_of_scores(std::span<const double> scores, std::span<const double> weights, std::span<double> slopes,
+                             ScoreWorkspace* workspace, Ranks ranks) {
+    using namespace accrue::scores;
+    const std::size_t n = scores.size();
+    require_rows(n);
+    require_optional_length(slopes, n, "slopes");
+    std::optional<ScoreWorkspace> own;
+    ScoreWorkspace::Buffers& buffers = (workspace != nullptr ? *workspace : own.emplace()).buffers();
+    buffers.reserve(n);
+    const double total = total_weight(n, weights, buffers.sum_parts);
+    double* t = buffers.t.data();
+    double* twice_cdf = buffers.twice_cdf.data();
+    double* mid_rank = buffers.mid_ranks.data();
+    const auto gauss_part = [&](std::size_t begin, std::size_t end) {
+        std::array<double, kBlock> gauss;
+        for (std::size_t i = begin; i < end; ++i) t[i] = scores[i] * kRootHalf;
+        erf_gauss_block(end - begin, t + begin, twice_cdf + begin, gauss.data());
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            twice_cdf[i] += 1;
+            sum += (weights.empty() ? 1 : weights[i]) * gauss[i - begin];
+        }
+        return sum;
+    };
+    const auto gauss = core::sum_blocks<double>(n, kBlock, gauss_part, buffers.sum_parts);
+    if (ranks == Ranks::exact || !counted_mid_ranks({t, n}, weights, total, {mid_rank, n}, buffers.counts))
+        mid_ranks({t, n}, weights, total, {mid_rank, n}, buffers.ranks);
+    const auto distance_part = [&](std::size_t begin, std::size_t end) {
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            const double weight = weights.empty() ? 1 : weights[i];
+            const double slope = twice_cdf[i] - mid_rank[i];  // by t
+            sum += weight * t[i] * slope;
+            if (!slopes.empty()) slopes[i] = weight / total * slope * kRootHalf;
+        }
+        return sum;
+    };
+    const auto distance = core::sum_blocks<double>(n, kBlock, distance_part, buffers.sum_parts);
+    return (distance + kOneOverRootPi * gauss) / total - kReliabilityConstant;
 }
 
 double reliability_score(std::span<const double> errors, std::span<const double> sigmas,

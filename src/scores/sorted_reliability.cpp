@@ -10,6 +10,7 @@
 #include "core/sort.hpp"
 #include "scores/buckets.hpp"
 #include "scores/gauss.hpp"
+#include "scores/weights.hpp"
 
 namespace accrue::scores {
 
@@ -25,7 +26,7 @@ void for_t(const double* errors, const double* sigmas, std::size_t begin, std::s
     for (std::size_t from = begin; from < end; from += kBlock) {
         const std::size_t count = std::min(kBlock, end - from);
         const double* __restrict e = errors + from;
-        const double* __restrict s = sigmas + from;
+        const double* __restrict s = sigmas != nullptr ? sigmas + from : weights_from({}, from);
         double* __restrict t = buffer.data();
         // Adding 0 makes -0 and +0 one.
 #pragma omp simd
@@ -34,8 +35,8 @@ void for_t(const double* errors, const double* sigmas, std::size_t begin, std::s
     }
 }
 
-// The sum over sorted rows of w*(t*(erf(t) + 1 - place) + exp(-t^2)/sqrt(pi)), place = (2*before + w)/total. Rows with
-// equal t would share the mean of their places, which changes nothing in the sum.
+// The sum over sorted rows of w*(t*(erf(t) + 1 - mid_rank) + exp(-t^2)/sqrt(pi)), mid_rank = (2*before + w)/total. Rows
+// with equal t would share the mean of their ranks, which changes nothing in the sum.
 double sum_of_block(std::size_t rows, const double* __restrict t, const double* __restrict w,
                     const double* __restrict twice_before, double per_weight) {
     BlockBuffer erf;
@@ -45,8 +46,11 @@ double sum_of_block(std::size_t rows, const double* __restrict t, const double* 
     const double* __restrict g = gauss.data();
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (std::size_t i = 0; i < rows; ++i)
-        sum += w[i] * (t[i] * (f[i] + 1 - (twice_before[i] + w[i]) * per_weight) + kOneOverRootPi * g[i]);
+    for (std::size_t i = 0; i < rows; ++i) {
+        // Never above 2, not even by a rounding, which a huge t would make large.
+        const double mid_rank = (twice_before[i] + w[i]) * per_weight;
+        sum += w[i] * (t[i] * (f[i] + 1 - (mid_rank < 2 ? mid_rank : 2)) + kOneOverRootPi * g[i]);
+    }
     return sum;
 }
 
@@ -75,11 +79,12 @@ double sorted_reliability(std::span<const double> errors, std::span<const double
                           std::span<const double> weights, double total, SortBuffers& buffers) {
     const std::size_t n = errors.size();
     const double* e = errors.data();
-    const double* s = sigmas.data();
+    const double* s = sigmas.empty() ? nullptr : sigmas.data();
     const bool weighted = !weights.empty();
-    const std::size_t buckets = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMostBuckets);
-    const Bucketing bucket_of(n, buckets, [&](std::size_t i) { return e[i] / s[i] * kRootHalf; });
-    const std::size_t chunk = std::max(kLeastChunk, core::block_count(n, kMostChunks));
+    const std::size_t buckets = std::clamp(n / kRowsPerBucket, std::size_t{1}, kMaxBuckets);
+    const Bucketing bucket_of(n, buckets,
+                              [&](std::size_t i) { return (s != nullptr ? e[i] / s[i] : e[i]) * kRootHalf; });
+    const std::size_t chunk = std::max(kMinChunk, core::block_count(n, kMaxChunks));
     const std::size_t chunks = core::block_count(n, chunk);
 
     buffers.offsets.assign(chunks * buckets, 0);
@@ -152,6 +157,53 @@ double sorted_reliability(std::span<const double> errors, std::span<const double
         }
     });
     return core::ordered_sum(buffers.bucket_sums) / total - kReliabilityConstant;
+}
+
+std::vector<double> sorted_quantiles(const SortBuffers& buffers, std::size_t rows, bool weighted, double total,
+                                     std::span<const double> shares) {
+    const auto z = [&](std::size_t i) {
+        return from_ordered_bits(weighted ? buffers.weighted.data()[i].key : buffers.keys.data()[i]) / kRootHalf;
+    };
+    const auto between = [](double low, double high, double part) {
+        // Also where one is infinite.
+        if (low == high || part <= 0) return low;
+        return part >= 1 ? high : low + part * (high - low);
+    };
+    std::vector<double> quantiles;
+    if (!weighted) {
+        for (const double share : shares) {
+            const auto count = static_cast<double>(rows);
+            const double position = std::clamp(share * count - 0.5, 0.0, count - 1);
+            const auto at = static_cast<std::size_t>(position);
+            quantiles.push_back(between(z(at), z(std::min(at + 1, rows - 1)), position - static_cast<double>(at)));
+        }
+        return quantiles;
+    }
+    // The last row with weight before `i`, and the middle of its weight.
+    double last = 0;
+    double last_middle = -1;  // none
+    double before = 0;
+    std::size_t i = 0;
+    for (const double share : shares) {
+        for (;; ++i) {
+            if (i == rows) {
+                quantiles.push_back(last);
+                break;
+            }
+            const double weight = buffers.weighted.data()[i].weight;
+            if (!(weight > 0)) continue;
+            const double middle = before + weight / 2;
+            if (middle >= share * total) {
+                const double part = last_middle < 0 ? 1 : (share * total - last_middle) / (middle - last_middle);
+                quantiles.push_back(between(last, z(i), part));
+                break;
+            }
+            last = z(i);
+            last_middle = middle;
+            before += weight;
+        }
+    }
+    return quantiles;
 }
 
 }  // namespace accrue::scores

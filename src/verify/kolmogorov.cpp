@@ -16,7 +16,7 @@ namespace accrue {
 namespace {
 
 // From here on (c = n d) the poles give all digits of the cdf; below, the matrix is small.
-constexpr double kLeastPoles = 14;
+constexpr double kMinPoles = 14;
 // From here on (n d^2) the chance that both sides exceed d, which is exp(-6 n d^2) of the whole, is below rounding.
 constexpr double kOneSided = 6.5;
 
@@ -163,7 +163,7 @@ bool sides_exclude_each_other(double n, double d) {
 double whole_cdf(double n, double d) {
     const double c = n * d;
     if (sides_exclude_each_other(n, d)) return 1 - 2 * one_sided_survival(n, d);
-    if (c > kLeastPoles) return cdf_from_poles(n, d);
+    if (c > kMinPoles) return cdf_from_poles(n, d);
     // The cdf falls like exp(-pi^2 n/(8 c^2)): this is below the smallest double.
     if (n > 600 * c * c) return 0;
     return cdf_from_matrix(static_cast<int>(n), d);

@@ -13,16 +13,16 @@ namespace accrue::verification {
 namespace {
 
 constexpr std::size_t kRowsPerCell = 16;
-constexpr std::size_t kMostCells = 4096;
+constexpr std::size_t kMaxCells = 4096;
 // The distance of a calibrated forecast falls with the root of the rows, and cells as wide as it would all have to be
 // looked into.
 constexpr double kCellsPerRootRow = 4;
 // Every chunk has counts of its own, so there must not be too many.
-constexpr std::size_t kMostChunks = 64;
-constexpr std::size_t kLeastChunk = std::size_t{1} << 15U;
+constexpr std::size_t kMaxChunks = 64;
+constexpr std::size_t kMinChunk = std::size_t{1} << 15U;
 
 std::size_t chunk_size(std::size_t rows) {
-    return std::max(kLeastChunk, core::block_count(rows, kMostChunks));
+    return std::max(kMinChunk, core::block_count(rows, kMaxChunks));
 }
 
 // Calls use(row, cell, pit) for the rows of [begin, end).
@@ -43,7 +43,7 @@ void for_cells(const PitSource& pits, double cells, std::size_t begin, std::size
 
 std::size_t cell_count(std::size_t rows) {
     const auto fine = static_cast<std::size_t>(kCellsPerRootRow * std::sqrt(static_cast<double>(rows)));
-    return std::clamp(rows / kRowsPerCell, std::size_t{1}, std::max(kMostCells, fine));
+    return std::clamp(rows / kRowsPerCell, std::size_t{1}, std::max(kMaxCells, fine));
 }
 
 struct Jump {

@@ -16,14 +16,7 @@ namespace {
 
 constexpr double kBandLevel = 0.9;
 // More groups are pooled at random into this many: a bootstrap of the pools has the same spread.
-constexpr std::size_t kMostBootstrapGroups = 1000;
-
-double sorted_quantile(std::span<const double> sorted, double probability) {
-    const double position = probability * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
+constexpr std::size_t kMaxBootstrapGroups = 1000;
 
 // Weight of every group up to every grid point: counts[g*points + k], the last point holding the group's total.
 std::vector<double> group_counts(const PitSource& pits, std::span<const double> weights, const Grouping& groups,
@@ -35,10 +28,10 @@ std::vector<double> group_counts(const PitSource& pits, std::span<const double> 
     group_count = static_cast<std::size_t>(std::count(pool.begin(), pool.end(), 1U));
     std::vector<std::size_t> drawn(group_count);
     std::iota(drawn.begin(), drawn.end(), std::size_t{0});
-    if (group_count > kMostBootstrapGroups) {
+    if (group_count > kMaxBootstrapGroups) {
         core::Random(seed, 1).shuffle(std::span(drawn));
-        for (std::size_t& index : drawn) index %= kMostBootstrapGroups;
-        group_count = kMostBootstrapGroups;
+        for (std::size_t& index : drawn) index %= kMaxBootstrapGroups;
+        group_count = kMaxBootstrapGroups;
     }
     std::size_t next = 0;
     for (std::size_t& index : pool)
@@ -104,6 +97,13 @@ void group_bands(ReliabilityDiagram& diagram, const PitSource& pits, std::span<c
 }
 
 }  // namespace
+
+double sorted_quantile(std::span<const double> sorted, double probability) {
+    const double position = probability * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
+    const std::size_t above = std::min(below + 1, sorted.size() - 1);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
 
 std::pair<double, double> binomial_band(double n, double p) {
     if (p <= 0 || p >= 1) return {p, p};

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +14,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/sort.hpp"
+#include "scores/gauss.hpp"
 #include "verify/reliability_diagram.hpp"
 
 namespace accrue::verification {
@@ -19,13 +22,12 @@ namespace accrue::verification {
 namespace {
 
 constexpr double kLevel = 0.9;
-constexpr double kNormal95 = 1.6448536269514722;  // 95% quantile of N(0, 1)
 // Every chunk has sums of its own, so there must not be too many.
-constexpr std::size_t kMostChunks = 64;
-constexpr std::size_t kLeastChunk = std::size_t{1} << 14U;
+constexpr std::size_t kMaxChunks = 64;
+constexpr std::size_t kMinChunk = std::size_t{1} << 14U;
 
 std::size_t chunk_size(std::size_t rows) {
-    return std::max(kLeastChunk, core::block_count(rows, kMostChunks));
+    return std::max(kMinChunk, core::block_count(rows, kMaxChunks));
 }
 
 double largest_magnitude(std::span<const double> values) {
@@ -34,13 +36,13 @@ double largest_magnitude(std::span<const double> values) {
     return largest > 0 ? largest : 1;
 }
 
-// Sums over the rows of a bin. Errors and sigmas are in units of the largest, so that their powers stay in range.
+// Sums over the rows of a bin. Sigmas are in units of the largest, so that their squares stay in range.
 struct BinSums {
     std::size_t rows = 0;
     double low = std::numeric_limits<double>::infinity();
     double high = -std::numeric_limits<double>::infinity();
     double weight = 0, weight_squared = 0;
-    double x = 0, mean = 0, sigma = 0, sigma_squared = 0, error = 0, error_squared = 0, error_fourth = 0;
+    double x = 0, sigma_squared = 0;
 
     BinSums& operator+=(const BinSums& other) {
         rows += other.rows;
@@ -49,44 +51,49 @@ struct BinSums {
         weight += other.weight;
         weight_squared += other.weight_squared;
         x += other.x;
-        mean += other.mean;
-        sigma += other.sigma;
         sigma_squared += other.sigma_squared;
-        error += other.error;
-        error_squared += other.error_squared;
-        error_fourth += other.error_fourth;
         return *this;
     }
 };
 
 struct Binned {
-    core::Buffer<std::uint16_t> bin;  // of every row
-    std::vector<BinSums> sums;        // of every bin
-    double error_unit = 1;
+    std::vector<BinSums> sums;         // of every bin
+    std::vector<std::uint32_t> order;  // the rows, bin after bin
+    std::vector<std::size_t> starts;   // of every bin in that order, and the end
     double sigma_unit = 1;
+
+    std::span<const std::uint32_t> rows_of(std::size_t b) const {
+        return std::span(order).subspan(starts[b], starts[b + 1] - starts[b]);
+    }
+    // Rows of one family lie together in every bin.
+    void sort_by(std::span<const std::uint32_t> families) {
+        if (families.empty()) return;
+        for (std::size_t b = 0; b < sums.size(); ++b)
+            std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(starts[b]),
+                             order.begin() + static_cast<std::ptrdiff_t>(starts[b + 1]),
+                             [&](std::uint32_t i, std::uint32_t k) { return families[i] < families[k]; });
+    }
 };
 
-// `means` may be empty.
-Binned bin_rows(std::span<const double> variable, std::span<const double> means, std::span<const double> errors,
-                std::span<const double> sigmas, std::span<const double> weights, std::size_t most_bins) {
+Binned bin_rows(std::span<const double> variable, std::span<const double> sigmas, std::span<const double> weights,
+                std::size_t most_bins) {
     const std::size_t n = variable.size();
+    core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be put into bins", n);
     const Binning binning(variable, most_bins);
     Binned result;
-    result.bin.reserve(n);
-    result.error_unit = largest_magnitude(errors);
+    core::Buffer<std::uint16_t> bin;  // of every row
+    bin.reserve(n);
     result.sigma_unit = largest_magnitude(sigmas);
-    const double per_error = 1 / result.error_unit;
     const double per_sigma = 1 / result.sigma_unit;
     const std::size_t chunk = chunk_size(n);
     std::vector<std::vector<BinSums>> parts(core::block_count(n, chunk));
     core::for_blocks(n, chunk, [&](std::size_t c, std::size_t begin, std::size_t end) {
-        std::uint16_t* bin = result.bin.data();
-        binning(variable.subspan(begin, end - begin), bin + begin);
+        std::uint16_t* own_bin = bin.data();
+        binning(variable.subspan(begin, end - begin), own_bin + begin);
         std::vector<BinSums> own(binning.bins());
         for (std::size_t i = begin; i < end; ++i) {
-            BinSums& sums = own[bin[i]];
+            BinSums& sums = own[own_bin[i]];
             const double w = weights.empty() ? 1 : weights[i];
-            const double e = errors[i] * per_error;
             const double s = sigmas[i] * per_sigma;
             ++sums.rows;
             sums.low = std::min(sums.low, variable[i]);
@@ -94,20 +101,148 @@ Binned bin_rows(std::span<const double> variable, std::span<const double> means,
             sums.weight += w;
             sums.weight_squared += w * w;
             sums.x += w * variable[i];
-            if (!means.empty()) sums.mean += w * means[i];
-            sums.sigma += w * s;
             sums.sigma_squared += w * s * s;
-            sums.error += w * e;
-            sums.error_squared += w * e * e;
-            sums.error_fourth += w * e * e * e * e;
         }
         parts[c] = std::move(own);
     });
     result.sums.resize(binning.bins());
     for (const auto& part : parts)
         for (std::size_t b = 0; b < part.size(); ++b) result.sums[b] += part[b];
+    result.starts.assign(1, 0);
+    for (const BinSums& sums : result.sums) result.starts.push_back(result.starts.back() + sums.rows);
+    std::vector<std::size_t> next(result.starts.begin(), result.starts.end() - 1);
+    result.order.resize(n);
+    for (std::size_t i = 0; i < n; ++i) result.order[next[bin[i]]++] = static_cast<std::uint32_t>(i);
     return result;
 }
+
+template <typename Bins>
+void add_place(Bins& bins, const BinSums& sums) {
+    bins.low.push_back(sums.low);
+    bins.high.push_back(sums.high);
+    bins.x.push_back(sums.x / sums.weight);
+    bins.rows.push_back(sums.rows);
+}
+
+// What the rows of a bin would show together if each were drawn from its forecast: the mixture of the forecasts, whose
+// quantiles are not the mean of theirs.
+class Mixture {
+public:
+    // `weights` may be empty. Rows of one family lie together.
+    Mixture(std::vector<double> centres, std::vector<double> sigmas, std::vector<double> weights,
+            const RowFamilies& families)
+        : centres_(std::move(centres)), sigmas_(std::move(sigmas)), weights_(std::move(weights)), families_(families) {}
+
+    // Of a few rows to within 1e-6 of the range of the forecasts' own quantiles. Where rows are many, a random few of
+    // them find a neighbourhood, and all of them three points in it, between which the quantile is nearly a parabola of
+    // its normal score: the error is of third order in a distance of kApart.
+    double quantile(double p) const {
+        if (centres_.size() <= kFew) return solve(p, every_);
+        if (few_.empty()) {
+            core::Random random(1);
+            for (std::size_t i = 0; i < kFew; ++i)
+                few_.push_back(static_cast<std::uint32_t>(random.below(centres_.size())));
+            if (families_.count() > 1) std::sort(few_.begin(), few_.end());
+        }
+        const auto [least, most] = range(p, every_);
+        if (!(least < most)) return least;
+        const boost::math::normal normal;
+        const double score = boost::math::quantile(normal, p);
+        const double from = solve(boost::math::cdf(normal, score - kApart), few_);
+        const double to = solve(boost::math::cdf(normal, score + kApart), few_);
+        const auto score_at = [&](double y) {
+            const double below = cdf(y, every_);
+            return below > 0 && below < 1 ? boost::math::quantile(normal, below)
+                                          : std::numeric_limits<double>::quiet_NaN();
+        };
+        const double low = score_at(from);
+        const double high = score_at(to);
+        if (!(low < high)) return solve(p, few_);
+        const double middle = from + (score - low) / (high - low) * (to - from);
+        // The parabola of y through the three points, at the score.
+        const double bend = score_at(middle);
+        if (!(low < bend && bend < high)) return middle;
+        const double first = (middle - from) / (bend - low);
+        const double second = ((to - middle) / (high - bend) - first) / (high - low);
+        return from + first * (score - low) + second * (score - low) * (score - bend);
+    }
+
+private:
+    static constexpr std::size_t kFew = 1024;
+    static constexpr double kApart = 0.15;
+    using Rows = std::vector<std::uint32_t>;  // empty: all
+
+    template <typename Use>
+    void for_rows(const Rows& rows, Use&& use) const {
+        if (rows.empty())
+            for (std::size_t i = 0; i < centres_.size(); ++i) use(i);
+        else
+            for (const std::uint32_t i : rows) use(i);
+    }
+    double cdf(double y, const Rows& rows) const {
+        constexpr std::size_t kBlock = 256;
+        std::array<double, kBlock> values;
+        std::array<double, kBlock> weights;
+        std::size_t filled = 0;
+        std::size_t last = 0;  // row that is filled in
+        double below = 0;
+        double all = 0;
+        const auto add = [&] {
+            families_.with(last, [&](const Standardised& own) { own.cdf_block(filled, values.data()); });
+            for (std::size_t i = 0; i < filled; ++i) {
+                below += weights[i] * values[i];
+                all += weights[i];
+            }
+            filled = 0;
+        };
+        for_rows(rows, [&](std::size_t i) {
+            if (filled > 0 && (families_.width() > 0 || families_.code(i) != families_.code(last))) add();
+            last = i;
+            values[filled] = (y - centres_[i]) / sigmas_[i];
+            weights[filled] = weights_.empty() ? 1 : weights_[i];
+            if (++filled == kBlock) add();
+        });
+        add();
+        return below / all;
+    }
+    // Of the forecasts' own quantiles, between which the mixture's lies.
+    std::pair<double, double> range(double p, const Rows& rows) const {
+        std::vector<double> z;
+        for (const Standardised& family : families_.alike()) z.push_back(family.quantile(p));
+        double low = std::numeric_limits<double>::infinity();
+        double high = -low;
+        for_rows(rows, [&](std::size_t i) {
+            if (!weights_.empty() && !(weights_[i] > 0)) return;
+            const double factor = z.empty()
+                                      ? families_.with(i, [&](const Standardised& row) { return row.quantile(p); })
+                                      : z[families_.code(i)];
+            const double own = centres_[i] + factor * sigmas_[i];
+            low = std::min(low, own);
+            high = std::max(high, own);
+        });
+        return {low, high};
+    }
+    double solve(double p, const Rows& rows) const {
+        const auto [low, high] = range(p, rows);
+        if (!(low < high)) return low;
+        const auto excess = [&](double y) { return cdf(y, rows) - p; };
+        const double at_low = excess(low);
+        const double at_high = excess(high);
+        if (at_low >= 0) return low;  // to rounding
+        if (at_high <= 0) return high;
+        const double close = 1e-6 * (high - low);
+        std::uintmax_t most = 100;
+        const auto [a, b] = boost::math::tools::toms748_solve(
+            excess, low, high, at_low, at_high, [close](double x, double y) { return std::fabs(y - x) <= close; },
+            most);
+        return (a + b) / 2;
+    }
+
+    std::vector<double> centres_, sigmas_, weights_;
+    const RowFamilies& families_;
+    const Rows every_;
+    mutable Rows few_;
+};
 
 // Quantiles of values with weights, which may be empty. The values are put into order.
 class Quantiles {
@@ -173,74 +308,104 @@ void Binning::operator()(std::span<const double> values, std::uint16_t* bin) con
     }
 }
 
-Bins spread_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
-                  std::span<const double> weights, std::size_t most_bins) {
-    const Binned binned = bin_rows(variable, {}, errors, sigmas, weights, most_bins);
-    Bins bins;
-    for (const BinSums& b : binned.sums) {
-        if (!(b.weight > 0)) continue;
-        const double mean_square = b.error_squared / b.weight;
-        // A relative error of the mean square is twice one of its root; in logs the interval stays positive.
-        const double variance = std::max(0.0, b.error_fourth / b.weight - mean_square * mean_square);
-        const double relative =
-            mean_square > 0 ? std::sqrt(variance * b.weight_squared) / b.weight / (2 * mean_square) : 0;
-        const double rmse = std::sqrt(mean_square) * binned.error_unit;
-        bins.low.push_back(b.low);
-        bins.high.push_back(b.high);
-        bins.x.push_back(b.x / b.weight);
-        bins.rows.push_back(b.rows);
-        bins.sigma.push_back(std::sqrt(b.sigma_squared / b.weight) * binned.sigma_unit);
-        bins.rmse.push_back(rmse);
-        bins.rmse_low.push_back(rmse * std::exp(-kNormal95 * relative));
-        bins.rmse_high.push_back(rmse * std::exp(kNormal95 * relative));
-        bins.mean_error.push_back(b.error / b.weight * binned.error_unit);
+ErrorBins errors_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
+                       const Families& families, std::span<const double> weights, std::size_t most_bins) {
+    Binned binned = bin_rows(variable, sigmas, weights, most_bins);
+    binned.sort_by(families.codes);
+    const RowFamilies all(families, errors.size());
+    static constexpr std::array<double, 3> kShares = {0.05, 0.5, 0.95};
+    struct Found {
+        std::array<double, kShares.size()> forecast, observed, low, high;
+    };
+    std::vector<Found> found(binned.sums.size());
+    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
+        const BinSums& sums = binned.sums[b];
+        if (!(sums.weight > 0)) return;
+        std::vector<double> e, s, w;
+        for (const std::uint32_t i : binned.rows_of(b)) {
+            e.push_back(errors[i]);
+            s.push_back(sigmas[i]);
+            if (!weights.empty()) w.push_back(weights[i]);
+        }
+        const Quantiles observed(e, w);
+        std::vector<double> centres(s.size(), 0.0);
+        const RowFamilies own(all, binned.rows_of(b));
+        const Mixture forecast(std::move(centres), std::move(s), std::move(w), own);
+        const double effective = sums.weight * sums.weight / sums.weight_squared;
+        for (std::size_t k = 0; k < kShares.size(); ++k) {
+            // As many rows below a quantile as its share makes likely: between order statistics of these ranks.
+            const auto [least, most] = binomial_band(effective, kShares[k]);
+            found[b].forecast[k] = forecast.quantile(kShares[k]);
+            found[b].observed[k] = observed(kShares[k]);
+            found[b].low[k] = observed(least);
+            found[b].high[k] = observed(std::min(1.0, most + 1 / effective));
+        }
+    });
+    ErrorBins bins;
+    for (std::size_t b = 0; b < found.size(); ++b) {
+        const BinSums& sums = binned.sums[b];
+        if (!(sums.weight > 0)) continue;
+        add_place(bins, sums);
+        bins.sigma.push_back(std::sqrt(sums.sigma_squared / sums.weight) * binned.sigma_unit);
+        const auto& [forecast, observed, low, high] = found[b];
+        const auto add = [](const std::array<double, kShares.size()>& values, auto&... lists) {
+            std::size_t k = 0;
+            (lists.push_back(values[k++]), ...);
+        };
+        add(forecast, bins.q05, bins.q50, bins.q95);
+        add(observed, bins.observed_q05, bins.observed_q50, bins.observed_q95);
+        add(low, bins.observed_q05_low, bins.observed_q50_low, bins.observed_q95_low);
+        add(high, bins.observed_q05_high, bins.observed_q50_high, bins.observed_q95_high);
+        const double width = observed[2] - observed[0];
+        bins.width.push_back(forecast[2] - forecast[0]);
+        bins.observed_width.push_back(width);
+        // The two quantiles err almost independently (their correlation is 0.05).
+        bins.observed_width_low.push_back(
+            std::max(0.0, width - std::hypot(observed[2] - low[2], high[0] - observed[0])));
+        bins.observed_width_high.push_back(width + std::hypot(high[2] - observed[2], observed[0] - low[0]));
     }
     return bins;
 }
 
-Fan fan_along(std::span<const double> variable, std::span<const double> means, std::span<const double> errors,
-              std::span<const double> sigmas, const Shape& shape, std::span<const double> weights,
-              std::size_t most_bins) {
-    Binned binned = bin_rows(variable, means, errors, sigmas, weights, most_bins);
-    const std::size_t count = binned.sums.size();
-    // The errors of every bin's rows: what was observed, seen from the forecast, because forecasts differ within a bin.
-    std::vector<std::vector<double>> observed(count);
-    std::vector<std::vector<double>> observed_weights(count);
-    for (std::size_t b = 0; b < count; ++b) {
-        observed[b].reserve(binned.sums[b].rows);
-        if (!weights.empty()) observed_weights[b].reserve(binned.sums[b].rows);
-    }
-    for (std::size_t i = 0; i < variable.size(); ++i) {
-        observed[binned.bin[i]].push_back(errors[i]);
-        if (!weights.empty()) observed_weights[binned.bin[i]].push_back(weights[i]);
-    }
-    constexpr std::array<double, 5> kShares = {0.05, 0.25, 0.5, 0.75, 0.95};
-    std::vector<std::array<double, kShares.size()>> quantiles(count);
-    core::for_blocks(count, 1, [&](std::size_t b, std::size_t, std::size_t) {
-        if (observed[b].empty()) return;
-        const Quantiles of(observed[b], observed_weights[b]);
-        for (std::size_t k = 0; k < kShares.size(); ++k) quantiles[b][k] = of(kShares[k]);
+Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
+                            std::span<const double> sigmas, const Families& families, std::span<const double> weights,
+                            std::size_t most_bins) {
+    Binned binned = bin_rows(means, sigmas, weights, most_bins);
+    binned.sort_by(families.codes);
+    const RowFamilies all(families, errors.size());
+    static constexpr std::array<double, 5> kShares = {0.05, 0.25, 0.5, 0.75, 0.95};
+    struct Found {
+        std::array<double, kShares.size()> forecast, observed;
+    };
+    std::vector<Found> found(binned.sums.size());
+    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
+        if (!(binned.sums[b].weight > 0)) return;
+        std::vector<double> y, m, s, w;
+        for (const std::uint32_t i : binned.rows_of(b)) {
+            y.push_back(means[i] + errors[i]);
+            m.push_back(means[i]);
+            s.push_back(sigmas[i]);
+            if (!weights.empty()) w.push_back(weights[i]);
+        }
+        const Quantiles observed(y, w);
+        const RowFamilies own(all, binned.rows_of(b));
+        const Mixture forecast(std::move(m), std::move(s), std::move(w), own);
+        for (std::size_t k = 0; k < kShares.size(); ++k) {
+            found[b].forecast[k] = forecast.quantile(kShares[k]);
+            found[b].observed[k] = observed(kShares[k]);
+        }
     });
     Fan fan;
-    for (std::size_t b = 0; b < count; ++b) {
-        const BinSums& sums = binned.sums[b];
-        if (!(sums.weight > 0)) continue;
-        const double mean = sums.mean / sums.weight;
-        const double sigma = sums.sigma / sums.weight * binned.sigma_unit;
-        fan.low.push_back(sums.low);
-        fan.high.push_back(sums.high);
-        fan.x.push_back(sums.x / sums.weight);
-        fan.rows.push_back(sums.rows);
-        fan.mean.push_back(mean);
-        fan.q05.push_back(mean + shape.quantile(0.05) * sigma);
-        fan.q25.push_back(mean + shape.quantile(0.25) * sigma);
-        fan.q75.push_back(mean + shape.quantile(0.75) * sigma);
-        fan.q95.push_back(mean + shape.quantile(0.95) * sigma);
-        fan.observed_q05.push_back(mean + quantiles[b][0]);
-        fan.observed_q25.push_back(mean + quantiles[b][1]);
-        fan.observed_q50.push_back(mean + quantiles[b][2]);
-        fan.observed_q75.push_back(mean + quantiles[b][3]);
-        fan.observed_q95.push_back(mean + quantiles[b][4]);
+    for (std::size_t b = 0; b < found.size(); ++b) {
+        if (!(binned.sums[b].weight > 0)) continue;
+        add_place(fan, binned.sums[b]);
+        const auto& [forecast, observed] = found[b];
+        std::size_t k = 0;
+        for (auto* list : {&fan.q05, &fan.q25, &fan.q50, &fan.q75, &fan.q95}) list->push_back(forecast[k++]);
+        k = 0;
+        for (auto* list :
+             {&fan.observed_q05, &fan.observed_q25, &fan.observed_q50, &fan.observed_q75, &fan.observed_q95})
+            list->push_back(observed[k++]);
     }
     return fan;
 }
@@ -291,10 +456,10 @@ PairedDifference paired_difference(std::span<const double> differences, std::spa
         for (const double sum : sums) variance += sum * sum;
         units = static_cast<double>(std::count(used.begin(), used.end(), 1));
     }
-    if (units < 2) {
-        result.low = result.high = result.p_value = std::numeric_limits<double>::quiet_NaN();
-        return result;
-    }
+    constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+    if (!std::isfinite(result.difference) || !std::isfinite(variance))
+        return {kUndefined, kUndefined, kUndefined, kUndefined};
+    if (units < 2) return {result.difference, kUndefined, kUndefined, kUndefined};
     const double error = std::sqrt(variance * units / (units - 1));
     const boost::math::students_t distribution(units - 1);
     const double reach = boost::math::quantile(distribution, (1 + kLevel) / 2) * error;

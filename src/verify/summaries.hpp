@@ -26,26 +26,38 @@ private:
     std::vector<double> edges_;
 };
 
-// An element for every bin that has rows; see docs/report-data.md.
-struct Bins {
+// Errors in bins of a variable, and what the forecasts say about them; an element for every bin that has rows.
+// Quantiles are compared because they mean the same for every distribution: a root mean square error is as large as a
+// few errors of a heavy tail make it.
+struct ErrorBins {
     std::vector<double> low, high, x;
     std::vector<std::size_t> rows;
-    std::vector<double> sigma, rmse, rmse_low, rmse_high, mean_error;
+    std::vector<double> sigma;  // root mean square
+    // Of the errors of a bin's rows, if each is drawn from its forecast.
+    std::vector<double> q05, q50, q95;
+    // Of the errors that were observed, and the 90% intervals of these quantiles for independent rows, from order
+    // statistics: no distribution is assumed.
+    std::vector<double> observed_q05, observed_q50, observed_q95;
+    std::vector<double> observed_q05_low, observed_q50_low, observed_q95_low;
+    std::vector<double> observed_q05_high, observed_q50_high, observed_q95_high;
+    // Of the middle 90%: q95 - q05.
+    std::vector<double> width, observed_width, observed_width_low, observed_width_high;
 };
-Bins spread_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
-                  std::span<const double> weights, std::size_t most_bins);
+ErrorBins errors_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
+                       const Families& families, std::span<const double> weights, std::size_t most_bins);
 
+// Observations in bins of the forecasts' mean.
 struct Fan {
     std::vector<double> low, high, x;
     std::vector<std::size_t> rows;
-    std::vector<double> mean, q05, q25, q75, q95;  // of the forecasts
-    // The forecasts' mean plus quantiles of the errors.
+    // Of the observations of a bin's rows, if each is drawn from its forecast.
+    std::vector<double> q05, q25, q50, q75, q95;
+    // Of what was observed.
     std::vector<double> observed_q05, observed_q25, observed_q50, observed_q75, observed_q95;
 };
-// `means` of the forecasts, which are of the shape.
-Fan fan_along(std::span<const double> variable, std::span<const double> means, std::span<const double> errors,
-              std::span<const double> sigmas, const Shape& shape, std::span<const double> weights,
-              std::size_t most_bins);
+Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
+                            std::span<const double> sigmas, const Families& families, std::span<const double> weights,
+                            std::size_t most_bins);
 
 // Shares of the PITs in `bars` equal bars, from a diagram whose grid their edges lie on, and where each bar of a
 // calibrated forecast of as many rows lies with probability 90%.
@@ -57,14 +69,7 @@ struct PitHistogram {
 };
 PitHistogram pit_histogram(const Verification& verification, std::size_t bars);
 
-// The mean of per-row differences with its 90% interval and the p-value of none, by Student's t for independent rows,
-// or for independent groups where there are some. NaN where there are fewer than two of them.
-struct PairedDifference {
-    double difference = 0;
-    double low = 0;
-    double high = 0;
-    double p_value = 0;
-};
+// Means of the differences, as PairedDifference has them.
 PairedDifference paired_difference(std::span<const double> differences, std::span<const double> weights,
                                    const Grouping& groups);
 

@@ -10,7 +10,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
-const reports = ["late.html", "two.html", "fit.html", "dates.html", "hostile.html", "many.html", "bare.html"];
+const reports = ["late.html", "two.html", "fit.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html"];
 
 /** Rows of a CSV file without quotes. */
 const rowsOf = (name) => readFileSync(inScratch(name), "utf8").trim().split("\n").map((line) => line.split(","));
@@ -27,8 +27,8 @@ before(async () => {
   writeCsv("late.csv", [...header, "usual"], late.map((row) => [...row, 0.3 + Number(row[column("lead_time")])]));
   accrue("fit", "early.csv", "--inputs", "lead_time,start", ...columns, "--group", "start_time", "--starts", "2", "--folds", "3",
     "-o", "model.json", "--report", "fit.html", "--quiet");
-  accrue("report", "late.csv", ...columns, "--model", "model.json", "--group", "lead_time", "--time", "start_time", "-o", "late.html");
-  accrue("report", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "lead_time", "-o", "two.html");
+  accrue("report", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--time", "start_time", "-o", "late.html");
+  accrue("report", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "--by", "lead_time", "-o", "two.html");
 
   const normal = noise(7);
   const day = (i) => new Date(Date.UTC(2023, 10, 20) + i * 86_400_000).toISOString().slice(0, 10);
@@ -41,14 +41,20 @@ before(async () => {
   accrue("report", "dates.csv", "--prediction", "mu", "--observation", "y", "--sigma", "sigma", "--time", "date", "-o", "dates.html");
 
   writeCsv("hostile.csv", ["date", "mu", "y", hostile, "group"], made.map((row, i) => [...row, i % 2 ? hostile : `Zürich ${"long ".repeat(60)}`]));
-  accrue("report", "hostile.csv", "--prediction", "mu", "--observation", "y", "--sigma", hostile, "--group", "group", "--inputs", hostile,
+  accrue("report", "hostile.csv", "--prediction", "mu", "--observation", "y", "--sigma", hostile, "--group", "group", "--by", "group", "--inputs", hostile,
     "--title", hostile, "-o", "hostile.html");
 
   writeCsv("many.csv", ["e", "s", "group"], Array.from({ length: 4500 }, (_, i) => [normal(), 1, `station ${i % 450}`]));
-  accrue("report", "many.csv", "--error", "e", "--sigma", "s", "--group", "group", "-o", "many.html");
+  accrue("report", "many.csv", "--error", "e", "--sigma", "s", "--group", "group", "--by", "group", "-o", "many.html");
 
   writeCsv("bare.csv", ["e", "s"], [[0.5, 1]]);
   accrue("report", "bare.csv", "--error", "e", "--sigma", "s", "-o", "bare.html");
+
+  // Rain: never negative, often zero, and more rows than are drawn one by one.
+  writeCsv("rain.csv", ["mu", "y", "s"], Array.from({ length: 1500 }, (_, i) => [(i % 50) / 10, Math.max(0, (i % 50) / 10 + 2 * normal()), 2]));
+  accrue("fit", "rain.csv", "--inputs", "mu", "--form", "constant", "--prediction", "mu", "--observation", "y", "--recalibrate", "isotonic",
+    "-o", "rain.json", "--quiet");
+  accrue("report", "rain.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--model", "rain.json", "-o", "rain.html");
   browser = await openBrowser();
 });
 
@@ -125,12 +131,12 @@ describe("The numbers", () => {
     const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
     assert.match(download.suggestedFilename(), /\.json$/);
     assert.deepEqual(saved, dataOf("late.html"));
-    const printed = accrue("evaluate", "late.csv", ...columns, "--model", "model.json", "--group", "lead_time", "--json");
+    const printed = accrue("evaluate", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--json");
     assert.deepEqual(saved.scores, JSON.parse(printed));
   });
 
   it("of several forecasts are those that evaluate prints", () => {
-    const printed = accrue("evaluate", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "lead_time", "--json");
+    const printed = accrue("evaluate", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--json");
     assert.deepEqual(dataOf("two.html").scores, JSON.parse(printed));
   });
 
@@ -141,6 +147,14 @@ describe("The numbers", () => {
     assert.equal(figures[1], `${scores.calibration_error_percent.toFixed(1)}%`);
     assert.equal(figures[2], `${(100 * scores.coverage.find((c) => c.level === 0.9).observed).toFixed(1)}%`);
     assert.ok((await page.locator(".figure-context").nth(1).innerText()).includes(`${scores.calibration_floor_percent.toFixed(1)}%`));
+  });
+
+  withReport("tell how many rows lie off the model's support", "two.html", async (page) => {
+    const row = page.getByRole("row", { name: /^Rows off support/ });
+    const [usual, model] = dataOf("two.html").scores.forecasts;
+    assert.equal(usual.off_support_percent, undefined);
+    const cells = await row.locator("td").allTextContents();
+    assert.ok(cells.includes(`${model.off_support_percent.toFixed(2)}%`), cells.join(" | "));
   });
 
   withReport("of a chart are shown in a table", "late.html", async (page) => {
@@ -247,19 +261,19 @@ describe("A chart", () => {
     for (const month of ["2023-12", "2024", "2024-02"]) assert.ok(texts.includes(month), texts.join(" "));
   });
 
-  withReport("of more than 40 groups shows the worst 40 and says so", "many.html", async (page) => {
-    const { groups } = dataOf("many.html").scores;
+  withReport("of more than 40 values of a column shows the worst 40 and says so", "many.html", async (page) => {
+    const { values } = dataOf("many.html").scores.by[0];
     const ratio = (group) => group.calibration_error_percent / group.calibration_floor_percent;
-    const worst = groups.reduce((a, b) => (ratio(b) > ratio(a) ? b : a));
-    assert.match(await page.locator("#chart-groups-calibration figcaption").innerText(), /the 40 are drawn/);
-    await showNumbers(page, "chart-groups-calibration");
-    const names = await page.locator("#chart-groups-calibration tbody th").allInnerTexts();
+    const worst = values.reduce((a, b) => (ratio(b) > ratio(a) ? b : a));
+    assert.match(await page.locator("#chart-by-calibration figcaption").innerText(), /the 40 are drawn/);
+    await showNumbers(page, "chart-by-calibration");
+    const names = await page.locator("#chart-by-calibration tbody th").allInnerTexts();
     assert.equal(names[0], worst.name);
     assert.equal(new Set(names).size, 40);
   });
 
   it("is the same in the page and in a file", async () => {
-    accrue("report", "late.csv", ...columns, "--model", "model.json", "--group", "lead_time", "-o", "again.html", "--figures", "figures");
+    accrue("report", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "-o", "again.html", "--figures", "figures");
     const { page, close } = await openReport(browser, "again.html");
     const ids = await page.$$eval(".chart", (charts) => charts.map((chart) => chart.id.replace("chart-", "")));
     await close();
@@ -271,7 +285,7 @@ describe("A chart", () => {
 
 describe("Several forecasts", () => {
   withReport("are drawn in the same charts, each in its colour", "two.html", async (page) => {
-    for (const chart of ["reliability", "pit", "predictions", "input-1", "groups-coverage", "spread-skill"])
+    for (const chart of ["reliability", "pit", "predictions", "input-1", "by-coverage", "spread-skill"])
       for (const role of ["forecast-0", "forecast-1"]) {
         const count = await page.locator(`#chart-${chart} svg [fill="var(--${role})"], #chart-${chart} svg [stroke="var(--${role})"]`).count();
         assert.ok(count > 0, `${role} is not in ${chart}`);
@@ -279,11 +293,42 @@ describe("Several forecasts", () => {
   });
 
   withReport("are compared in a table", "two.html", async (page) => {
-    const [{ crps }] = dataOf("two.html").comparison;
+    const [{ crps }] = dataOf("two.html").scores.comparison;
     const row = page.locator("#comparison tbody tr").first();
     const told = (await row.locator("td").nth(1).innerText()).replace("−", "-");
     assert.equal(Number(told), Number(crps.difference.toPrecision(3)));
     assert.equal(await page.locator("#verdict tbody tr").count(), 2);
+  });
+});
+
+describe("A recalibrated forecast of rain", () => {
+  withReport("has no p-value for a score that it does not have", "rain.html", async (page) => {
+    const [crps, nlpd] = await page.locator("#comparison tbody tr").all();
+    assert.deepEqual(await nlpd.locator("td").allInnerTexts(), ["NLPD", "–", "–", "–", "–"]);
+    assert.ok(!(await crps.innerText()).includes("–"), await crps.innerText());
+  });
+
+  withReport("is shown beside what was observed, and rain was never negative", "rain.html", async (page) => {
+    for (const { along_prediction } of dataOf("rain.html").forecasts)
+      for (const share of ["05", "25", "50", "75", "95"])
+        assert.ok(Math.min(...along_prediction[`observed_q${share}`]) >= 0, share);
+    await showNumbers(page, "chart-predictions");
+    const table = page.locator("#chart-predictions table").first();
+    const head = await table.locator("thead th").allInnerTexts();
+    const columns = head.flatMap((name, i) => (name.startsWith("observed") ? [i - 1] : []));
+    assert.ok(columns.length >= 3, head.join(" | "));
+    for (const row of await table.locator("tbody tr").all()) {
+      const cells = await row.locator("td").allInnerTexts();
+      for (const i of columns) assert.doesNotMatch(cells[i], /[−-]/);
+    }
+  });
+
+  withReport("is compared in the words of evaluate", "rain.html", async (page) => {
+    const printed = accrue("evaluate", "rain.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--model", "rain.json");
+    const sentence = dataOf("rain.html").scores.lowest_crps.sentence;
+    assert.match(sentence, /^Lowest CRPS: rain.json\. Clearly lower than that of s \(by /);
+    assert.ok(printed.replace(/\s+/g, " ").includes(sentence), printed);
+    assert.ok((await page.locator("#verdict").innerText()).includes(sentence));
   });
 });
 
@@ -359,15 +404,15 @@ describe("Names from the data", () => {
   withReport("are shown as text and never run", "hostile.html", async (page) => {
     assert.equal(await page.locator("h1").innerText(), hostile);
     assert.equal(await page.title(), hostile);
-    for (const chart of ["chart-groups-calibration", "chart-reliability", "chart-input-1"]) {
+    for (const chart of ["chart-by-calibration", "chart-reliability", "chart-input-1"]) {
       const plot = page.locator(`#${chart} .plot`);
       await plot.scrollIntoViewIfNeeded();
       const { x, y, width, height } = await plot.boundingBox();
       await page.mouse.move(x + width / 2, y + height / 2);
       await tip(page, chart).waitFor();
     }
-    await showNumbers(page, "chart-groups-calibration");
-    assert.equal(await page.locator("#chart-groups-calibration tbody th").nth(1).innerText(), hostile);
+    await showNumbers(page, "chart-by-calibration");
+    assert.equal(await page.locator("#chart-by-calibration tbody th").nth(1).innerText(), hostile);
     assert.equal(await page.locator("img").count(), 0);
     assert.equal(await page.evaluate(() => window.hacked), undefined);
   });

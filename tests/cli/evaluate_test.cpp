@@ -176,12 +176,13 @@ protected:
     std::vector<double> errors_;
 };
 
-TEST_F(Evaluate, prints_the_documented_keys_in_order) {
+TEST_F(Evaluate, PrintsTheDocumentedKeysInOrder) {
     const Json result = evaluated({"--sigma", "right"});
     const std::vector<std::string> wanted = {"name",
                                              "rows",
                                              "dropped",
                                              "effective_rows",
+                                             "recalibrated",
                                              "crps",
                                              "crps_skill",
                                              "constant_sigma",
@@ -196,23 +197,24 @@ TEST_F(Evaluate, prints_the_documented_keys_in_order) {
                                              "sign_bound_percent",
                                              "mean_z",
                                              "sd_z",
+                                             "z_quantiles",
                                              "sharpness",
                                              "rmse",
                                              "coverage",
                                              "reliability_diagram",
                                              "verdict",
-                                             "groups"};
+                                             "by"};
     EXPECT_EQ(keys(result), wanted);
     EXPECT_EQ(result["name"], "right");
     EXPECT_EQ(result["rows"], 600);
     EXPECT_EQ(result["dropped"], 0);
-    EXPECT_EQ(result["groups"], Json::array());
+    EXPECT_EQ(result["by"], Json::array());
     EXPECT_EQ(keys(result["coverage"][0]),
               (std::vector<std::string>{"level", "observed", "mean_width", "interval_score"}));
     EXPECT_EQ(keys(result["verdict"]), (std::vector<std::string>{"summary", "remarks"}));
 }
 
-TEST_F(Evaluate, figures_are_those_of_plain_formulas) {
+TEST_F(Evaluate, FiguresAreThoseOfPlainFormulas) {
     const std::vector<double> levels = {0.5, 0.9, 0.95};
     expect_near(evaluated({"--sigma", "right"}), expected(errors_, rows_.right, {}, levels));
     expect_near(evaluated({"--sigma", "wrong"}), expected(errors_, rows_.wrong, {}, levels));
@@ -220,7 +222,7 @@ TEST_F(Evaluate, figures_are_those_of_plain_formulas) {
                 expected(errors_, rows_.right, rows_.weight, levels));
 }
 
-TEST_F(Evaluate, floor_and_p_value_follow_the_kolmogorov_distribution) {
+TEST_F(Evaluate, FloorAndPValueFollowTheKolmogorovDistribution) {
     const Json result = evaluated({"--sigma", "right"});
     const double n = 600;
     // The classical series with its correction for finite n, good to half a percent.
@@ -236,7 +238,7 @@ TEST_F(Evaluate, floor_and_p_value_follow_the_kolmogorov_distribution) {
     EXPECT_NEAR(survival(floor), 0.5, 5e-3) << "the floor is the median";
 }
 
-TEST_F(Evaluate, the_reliability_diagram_counts_rows) {
+TEST_F(Evaluate, TheReliabilityDiagramCountsRows) {
     const Json diagram = evaluated({"--sigma", "wrong"})["reliability_diagram"];
     ASSERT_EQ(diagram["probability"].size(), 101U);
     for (std::size_t k = 0; k <= 100; ++k) {
@@ -253,20 +255,31 @@ TEST_F(Evaluate, the_reliability_diagram_counts_rows) {
     }
 }
 
-TEST_F(Evaluate, several_forecasts_stand_side_by_side_and_are_what_each_is_alone) {
+TEST_F(Evaluate, SeveralForecastsStandSideBySideAndAreWhatEachIsAlone) {
     const Json both = evaluated({"--sigma", "wrong", "--sigma", "right"});
-    EXPECT_EQ(keys(both), std::vector<std::string>{"forecasts"});
+    EXPECT_EQ(keys(both), (std::vector<std::string>{"forecasts", "comparison", "lowest_crps"}));
+    EXPECT_EQ(both["comparison"][0]["first"], "wrong");
+    EXPECT_EQ(both["comparison"][0]["second"], "right");
+    EXPECT_EQ(both["lowest_crps"]["name"], "right");
+    EXPECT_EQ(both["lowest_crps"]["others"][0]["name"], "wrong");
+    EXPECT_EQ(both["lowest_crps"]["others"][0]["clear"], true);
+    EXPECT_EQ(both["lowest_crps"]["others"][0]["difference"], both["comparison"][0]["crps"]["difference"]);
     ASSERT_EQ(both["forecasts"].size(), 2U);
     EXPECT_EQ(both["forecasts"][0], evaluated({"--sigma", "wrong"}));
     EXPECT_EQ(both["forecasts"][1], evaluated({"--sigma", "right"}));
 }
 
-TEST_F(Evaluate, groups_have_figures_of_their_own) {
-    const Json result = evaluated({"--sigma", "right", "--group", "group"});
-    ASSERT_EQ(result["groups"].size(), 5U);
-    EXPECT_EQ(result["groups"][0]["name"], rows_.group[0]) << "in the order of their first row";
+TEST_F(Evaluate, ValuesOfAColumnHaveFiguresOfTheirOwn) {
+    const Json result = evaluated({"--sigma", "right", "--by", "group", "--by", "weight"});
+    ASSERT_EQ(result["by"].size(), 2U);
+    EXPECT_EQ(result["by"][0]["column"], "group");
+    EXPECT_EQ(result["by"][1]["column"], "weight");
+    EXPECT_EQ(result["by"][1]["values"].size(), 4U) << "numbers are values too";
+    const Json values = result["by"][0]["values"];
+    ASSERT_EQ(values.size(), 5U);
+    EXPECT_EQ(values[0]["name"], rows_.group[0]) << "in the order of their first row";
     std::size_t sum = 0;
-    for (const Json& group : result["groups"]) {
+    for (const Json& group : values) {
         std::vector<double> e;
         std::vector<double> s;
         for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -277,20 +290,33 @@ TEST_F(Evaluate, groups_have_figures_of_their_own) {
         EXPECT_EQ(group["rows"], e.size());
         sum += e.size();
         expect_near(group, expected(e, s, {}, {0.5, 0.9, 0.95}), group["name"]);
-        EXPECT_FALSE(group.contains("groups"));
+        EXPECT_FALSE(group.contains("by"));
     }
     EXPECT_EQ(sum, rows_.size());
-    EXPECT_EQ(result["reliability_diagram"]["group_band_90_pointwise"]["low"].size(), 101U);
-    EXPECT_EQ(result["crps"], evaluated({"--sigma", "right"})["crps"]) << "groups do not change the whole";
+    EXPECT_FALSE(result["reliability_diagram"].contains("group_band_90_pointwise")) << "only --group is resampled";
+    EXPECT_EQ(result["crps"], evaluated({"--sigma", "right"})["crps"]) << "values do not change the whole";
+    EXPECT_EQ(refusal(accrue(arguments({file_}, {"--sigma", "right", "--by", "group", "--by", "group"}))),
+              "--by names 'group' twice");
 }
 
-TEST_F(Evaluate, levels_are_those_asked_for) {
+TEST_F(Evaluate, GroupsAreResampledAndHaveNoFiguresOfTheirOwn) {
+    const Json result = evaluated({"--sigma", "right", "--group", "group"});
+    EXPECT_EQ(result["by"], Json::array());
+    EXPECT_EQ(result["reliability_diagram"]["group_band_90_pointwise"]["low"].size(), 101U);
+    EXPECT_EQ(output(arguments({file_}, {"--sigma", "right", "--group", "group"})).find("station"), std::string::npos);
+    EXPECT_EQ(result["crps"], evaluated({"--sigma", "right"})["crps"]) << "groups do not change the whole";
+    const Json both = evaluated({"--sigma", "right", "--group", "group", "--by", "group"});
+    EXPECT_EQ(both["reliability_diagram"], result["reliability_diagram"]);
+    EXPECT_EQ(both["by"], evaluated({"--sigma", "right", "--by", "group"})["by"]);
+}
+
+TEST_F(Evaluate, LevelsAreThoseAskedFor) {
     const Json result = evaluated({"--sigma", "right", "--levels", "0.999,0.1"});
     ASSERT_EQ(result["coverage"].size(), 2U);
     expect_near(result, expected(errors_, rows_.right, {}, {0.999, 0.1}));
 }
 
-TEST_F(Evaluate, an_error_column_stands_for_two) {
+TEST_F(Evaluate, AnErrorColumnStandsForTwo) {
     std::string text = "e,s\n";
     for (std::size_t i = 0; i < rows_.size(); ++i) text += fmt::format("{},{}\n", errors_[i], rows_.right[i]);
     Json result = json({"evaluate", folder_.file("e.csv", text), "--error", "e", "--sigma", "s"});
@@ -298,14 +324,14 @@ TEST_F(Evaluate, an_error_column_stands_for_two) {
     EXPECT_EQ(result, evaluated({"--sigma", "right"}));
 }
 
-TEST_F(Evaluate, files_are_pooled_in_the_order_given) {
+TEST_F(Evaluate, FilesArePooledInTheOrderGiven) {
     const std::string one = folder_.file("one.csv", csv(rows_, 0, 100));
     const std::string two = folder_.file("two.csv", csv(rows_, 100, 600, ";"));
     EXPECT_EQ(json(arguments({one, two}, {"--sigma", "right", "--group", "group"})),
               evaluated({"--sigma", "right", "--group", "group"}));
 }
 
-TEST_F(Evaluate, standard_input_is_a_file_too) {
+TEST_F(Evaluate, StandardInputIsAFileToo) {
     EXPECT_EQ(json(arguments({"-"}, {"--sigma", "right"}), {.input = csv(rows_, 0, 600)}),
               evaluated({"--sigma", "right"}));
     const std::string one = folder_.file("one.csv", csv(rows_, 0, 100));
@@ -313,7 +339,7 @@ TEST_F(Evaluate, standard_input_is_a_file_too) {
               evaluated({"--sigma", "right"}));
 }
 
-TEST_F(Evaluate, any_delimiter_will_do_and_so_will_no_header) {
+TEST_F(Evaluate, AnyDelimiterWillDoAndSoWillNoHeader) {
     const Json wanted = evaluated({"--sigma", "right"});
     for (const char* delimiter : {",", ";", "\t", " ", "   "}) {
         const std::string file = folder_.file("d.csv", csv(rows_, 0, 600, delimiter));
@@ -329,7 +355,7 @@ TEST_F(Evaluate, any_delimiter_will_do_and_so_will_no_header) {
     EXPECT_EQ(json(arguments({folder_.file("w.csv", windows)}, {"--sigma", "right"})), wanted);
 }
 
-TEST_F(Evaluate, rows_with_missing_values_are_dropped_and_counted_on_request) {
+TEST_F(Evaluate, RowsWithMissingValuesAreDroppedAndCountedOnRequest) {
     const std::string gaps = csv(rows_, 0, 300) + ",1,1,1,1,a\n1,NA,1,1,1,a\n" + csv(rows_, 300, 600, ",", false);
     const std::string file = folder_.file("g.csv", gaps + "1,1,1,nan,1,a\n");
     Json result = json(arguments({file}, {"--sigma", "right", "--missing", "drop"}));
@@ -340,11 +366,11 @@ TEST_F(Evaluate, rows_with_missing_values_are_dropped_and_counted_on_request) {
     EXPECT_NE(report.find("(3 dropped: a value was missing)"), std::string::npos) << report;
 }
 
-TEST_F(Evaluate, bytes_do_not_depend_on_the_number_of_threads) {
+TEST_F(Evaluate, BytesDoNotDependOnTheNumberOfThreads) {
     const Rows many = make_rows(100'000);
     const std::string file = folder_.file("many.csv", csv(many, 0, many.size()));
     for (const std::vector<std::string>& more :
-         std::vector<std::vector<std::string>>{{}, {"--weight", "weight"}, {"--group", "group"}}) {
+         std::vector<std::vector<std::string>>{{}, {"--weight", "weight"}, {"--group", "group", "--by", "group"}}) {
         std::vector<std::string> all =
             arguments({file}, {"--sigma", "right", "--sigma", "wrong", "--json", "--threads"});
         all.insert(all.end() - 1, more.begin(), more.end());
@@ -359,18 +385,18 @@ TEST_F(Evaluate, bytes_do_not_depend_on_the_number_of_threads) {
     }
 }
 
-TEST_F(Evaluate, an_odd_label_does_not_cost_the_figures) {
+TEST_F(Evaluate, AnOddLabelDoesNotCostTheFigures) {
     const std::string file = folder_.file("l.csv", "e,s,g\n1,1,Z\xFCrich\n-1,2,\"a\tb\"\n");
-    const Json result = json({"evaluate", file, "--error", "e", "--sigma", "s", "--group", "g"});
-    EXPECT_EQ(result["groups"][0]["name"], "Z\xEF\xBF\xBDrich") << "not UTF-8: a replacement character";
-    EXPECT_EQ(result["groups"][1]["name"], "a\tb");
-    const std::string report = output({"evaluate", file, "--error", "e", "--sigma", "s", "--group", "g"});
+    const Json result = json({"evaluate", file, "--error", "e", "--sigma", "s", "--by", "g"});
+    EXPECT_EQ(result["by"][0]["values"][0]["name"], "Z\xEF\xBF\xBDrich") << "not UTF-8: a replacement character";
+    EXPECT_EQ(result["by"][0]["values"][1]["name"], "a\tb");
+    const std::string report = output({"evaluate", file, "--error", "e", "--sigma", "s", "--by", "g"});
     EXPECT_NE(report.find("Z\\xfcrich"), std::string::npos) << report;
 }
 
 // The report for people.
 
-TEST_F(Evaluate, the_report_shows_figures_floor_verdict_and_diagram) {
+TEST_F(Evaluate, TheReportShowsFiguresFloorVerdictAndDiagram) {
     const std::string report = output(arguments({file_}, {"--sigma", "wrong", "--sigma", "right"}));
     const Json both = evaluated({"--sigma", "wrong", "--sigma", "right"});
     for (const Json& forecast : both["forecasts"]) {
@@ -381,7 +407,7 @@ TEST_F(Evaluate, the_report_shows_figures_floor_verdict_and_diagram) {
     }
     EXPECT_TRUE(report.starts_with("600 rows of " + file_ + "; error = y - mu\n")) << report;
     EXPECT_NE(report.find("wrong: Overconfident by about"), std::string::npos) << report;
-    EXPECT_NE(report.find("Lowest CRPS: right."), std::string::npos) << report;
+    EXPECT_NE(report.find("Lowest CRPS: right. Clearly lower than that of wrong (by "), std::string::npos) << report;
     EXPECT_NE(report.find("o wrong, x right"), std::string::npos) << report;
     EXPECT_EQ(report.find('{'), std::string::npos);
 }
@@ -393,14 +419,14 @@ std::size_t longest_line(const std::string& text) {
     return longest;
 }
 
-TEST_F(Evaluate, the_report_fits_a_terminal_whatever_the_names) {
+TEST_F(Evaluate, TheReportFitsATerminalWhateverTheNames) {
     const std::string name(200, 'n');
     std::string text = "e," + name + "1," + name + "2,g\n";
     for (std::size_t i = 0; i < 100; ++i)
         text += fmt::format("{},{},1,{}{}\n", errors_[i], rows_.right[i], std::string(90, 'g'), i % 20);
     const std::string report = output({"evaluate", folder_.file("long.csv", text), "--error", "e", "--sigma",
-                                       name + "1", "--sigma", name + "2", "--group", "g"});
-    // Only the lines that name a forecast in full may be longer: a verdict, the winner, the head of the groups.
+                                       name + "1", "--sigma", name + "2", "--by", "g"});
+    // Only the lines that name a forecast in full may be longer: a verdict, the winner, the head of a table by value.
     std::string others;
     for (std::size_t begin = 0, end = 0; (end = report.find('\n', begin)) != std::string::npos; begin = end + 1) {
         const std::string line = report.substr(begin, end - begin + 1);
@@ -416,7 +442,7 @@ TEST_F(Evaluate, the_report_fits_a_terminal_whatever_the_names) {
               std::max<std::size_t>(80, ("600 rows of " + file_ + "; error = y - mu").size()));
 }
 
-TEST_F(Evaluate, one_or_two_rows_are_enough_for_a_report) {
+TEST_F(Evaluate, OneOrTwoRowsAreEnoughForAReport) {
     const std::string one =
         output({"evaluate", folder_.file("one.csv", "e,s\n0.5,1\n"), "--error", "e", "--sigma", "s"});
     EXPECT_TRUE(one.starts_with("1 row of ")) << one;

@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(GenerateCommand, every_set_has_its_columns_and_rows) {
+TEST_F(GenerateCommand, EverySetHasItsColumnsAndRows) {
     for (const char* name : {"G", "Y", "W"}) EXPECT_EQ(generated(name), "x,f,true_sigma,y 50") << name;
     EXPECT_EQ(generated("5D"), "x1,x2,x3,x4,x5,f,true_sigma,y 50");
     EXPECT_EQ(
@@ -29,7 +29,7 @@ TEST_F(GenerateCommand, every_set_has_its_columns_and_rows) {
         "50");
 }
 
-TEST_F(GenerateCommand, the_seed_decides_and_standard_output_gets_the_same_bytes) {
+TEST_F(GenerateCommand, TheSeedDecidesAndStandardOutputGetsTheSameBytes) {
     const std::vector<std::string> start = {"generate", "W", "--rows", "20"};
     const auto with = [&](std::vector<std::string> more) {
         more.insert(more.begin(), start.begin(), start.end());
@@ -43,7 +43,7 @@ TEST_F(GenerateCommand, the_seed_decides_and_standard_output_gets_the_same_bytes
     EXPECT_EQ(folder_.files(), 1U) << "no temporary file is left";
 }
 
-TEST_F(GenerateCommand, what_it_writes_can_be_evaluated) {
+TEST_F(GenerateCommand, WhatItWritesCanBeEvaluated) {
     output({"generate", "G", "--rows", "2000", "-o", folder_.path("g.csv")});
     const Json result =
         json({"evaluate", folder_.path("g.csv"), "--prediction", "f", "--observation", "y", "--sigma", "true_sigma"});
@@ -52,7 +52,7 @@ TEST_F(GenerateCommand, what_it_writes_can_be_evaluated) {
     EXPECT_GT(result["calibration_p_value"], 1e-6);
 }
 
-TEST_F(GenerateCommand, bad_usage_is_refused) {
+TEST_F(GenerateCommand, BadUsageIsRefused) {
     const auto message = [&](const std::vector<std::string>& arguments) { return refusal(accrue(arguments)); };
     EXPECT_EQ(message({"generate", "Q", "-o", folder_.path("q.csv")}),
               "there is no data set 'Q'; the names are G, Y, W, 5D, lorenz");
@@ -61,8 +61,7 @@ TEST_F(GenerateCommand, bad_usage_is_refused) {
     const std::string help = " ('accrue generate --help' explains the options)";
     EXPECT_EQ(message({"generate", "G"}), "--output is required" + help);
     EXPECT_EQ(message({"generate", "-o", "-"}), "NAME is required" + help);
-    EXPECT_EQ(message({"generate", "G", "-o", "-", "--colour=red"}),
-              "The following argument was not expected: --colour=red" + help);
+    EXPECT_EQ(message({"generate", "G", "-o", "-", "--colour=red"}), "there is no option '--colour'" + help);
     for (const char* rows : {"-1", "ten", "1.5", "99999999999999999999999"})
         EXPECT_EQ(message({"generate", "G", "-o", "-", "--rows", rows}),
                   "--rows: '" + std::string(rows) + "' is not a count" + help);
@@ -70,14 +69,14 @@ TEST_F(GenerateCommand, bad_usage_is_refused) {
     EXPECT_EQ(folder_.files(), 0U) << "no file is left";
 }
 
-TEST_F(GenerateCommand, more_rows_than_memory_is_a_failure_of_the_machine) {
+TEST_F(GenerateCommand, MoreRowsThanMemoryIsAFailureOfTheMachine) {
     const std::string rows = std::to_string(std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(refusal(accrue({"generate", "G", "--rows", rows, "-o", folder_.path("g.csv")}), 1),
               "generate G: no memory for " + rows + " rows");
     EXPECT_EQ(folder_.files(), 0U);
 }
 
-TEST_F(GenerateCommand, places_that_cannot_be_written_to_are_refused) {
+TEST_F(GenerateCommand, PlacesThatCannotBeWrittenToAreRefused) {
     const auto message = [&](const std::string& place) { return refusal(accrue({"generate", "G", "-o", place})); };
     EXPECT_EQ(message(folder_.path("none/g.csv")),
               "cannot write none/g.csv: there is no folder '" + std::string("none'"));

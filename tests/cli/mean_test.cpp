@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "cli/model_cli_test.hpp"
+#include "support/archives.hpp"
 
 namespace accrue::test {
 namespace {
@@ -26,8 +27,8 @@ protected:
     }
 };
 
-TEST_F(Mean, is_learned_used_and_judged) {
-    for (const char* kind : {"gp", "network"}) {
+TEST_F(Mean, IsLearnedUsedAndJudged) {
+    for (const std::string& kind : support::learned_means()) {
         SCOPED_TRACE(kind);
         const std::string model = learned(kind);
         const std::string later = curve("later.csv", 500, 2);
@@ -46,7 +47,7 @@ TEST_F(Mean, is_learned_used_and_judged) {
     }
 }
 
-TEST_F(Mean, and_predictions_exclude_each_other) {
+TEST_F(Mean, AndPredictionsExcludeEachOther) {
     const std::string model = learned("gp");
     const std::string file = archive("b.csv");
     EXPECT_EQ(refusal(accrue({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model", model})),
@@ -59,12 +60,12 @@ TEST_F(Mean, and_predictions_exclude_each_other) {
               "m.json has no mean of its own: give --prediction");
     const std::string help = " ('accrue fit --help' explains the options)";
     EXPECT_EQ(refusal(accrue({"fit", file, "--observation", "y", "-o", model})),
-              "--prediction (or --mean gp|network, which learns one) is required" + help);
+              "give a --prediction, or --mean gp or --mean network to learn one" + help);
     EXPECT_EQ(refusal(accrue({"fit", file, "--error", "e", "--mean", "gp", "-o", model})),
-              "--mean: is for archives without predictions: give --observation alone" + help);
+              "--mean gp learns the mean from the observations: give --observation alone" + help);
 }
 
-TEST_F(Mean, of_too_many_rows_wants_the_network) {
+TEST_F(Mean, OfTooManyRowsWantsTheNetwork) {
     const std::string message = refusal(accrue({"fit", curve("many.csv", 6300, 3), "--inputs", "x", "--observation",
                                                 "y", "--mean", "gp", "--quiet", "-o", folder_.path("m.json")}));
     EXPECT_NE(message.find("5000"), std::string::npos) << message;

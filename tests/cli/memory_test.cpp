@@ -25,23 +25,24 @@ protected:
     }
 };
 
-TEST_F(LargerThanMemory, little_memory_gives_the_same_figures_slab_by_slab) {
+TEST_F(LargerThanMemory, LittleMemoryGivesTheSameFiguresSlabBySlab) {
     const std::string file = archive("a.csv", kRows);
     output(fit_arguments(file, {"--inputs", "x", "--form", "polynomial", "--bias", "linear"}));
     const std::string whole = folder_.content("m.json");
     // Slabs are a thirty-second part of the memory, so that these are many.
     output(fit_arguments(file, {"--inputs", "x", "--form", "polynomial", "--bias", "linear", "--memory", "400K"}));
     EXPECT_EQ(folder_.content("m.json"), whole);
-    for (const std::vector<std::string>& forecasts : std::vector<std::vector<std::string>>{
-             {"--sigma", "true_sigma"},
-             {"--model", folder_.path("m.json")},
-             {"--sigma", "true_sigma", "--model", folder_.path("m.json"), "--weight", "w", "--group", "station"}}) {
+    for (const std::vector<std::string>& forecasts :
+         std::vector<std::vector<std::string>>{{"--sigma", "true_sigma"},
+                                               {"--model", folder_.path("m.json")},
+                                               {"--sigma", "true_sigma", "--model", folder_.path("m.json"), "--weight",
+                                                "w", "--group", "station", "--by", "day"}}) {
         const auto arguments = evaluate_arguments(file, forecasts);
         EXPECT_EQ(json(arguments), json(with(arguments, {"--memory", "200K"})));
     }
 }
 
-TEST_F(LargerThanMemory, a_bad_cell_has_the_same_message_slab_by_slab) {
+TEST_F(LargerThanMemory, ABadCellHasTheSameMessageSlabBySlab) {
     std::string text = folder_.content(std::filesystem::path(archive("a.csv", kRows)).filename());
     const std::size_t at = text.find('\n', text.size() / 2) + 1;
     const auto row = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -53,18 +54,18 @@ TEST_F(LargerThanMemory, a_bad_cell_has_the_same_message_slab_by_slab) {
     EXPECT_EQ(refusal(accrue(with(arguments, {"--memory", "200K"}))), said);
 }
 
-TEST_F(LargerThanMemory, sizes_are_read_as_people_write_them) {
+TEST_F(LargerThanMemory, SizesAreReadAsPeopleWriteThem) {
     const std::string file = folder_.file("t.csv", "mu,y,s\n1,2,3\n2,4,1\n");
     const auto run = [&](const std::string& size) {
         return accrue({"evaluate", file, "--prediction", "mu", "--observation", "y", "--sigma", "s", "--memory", size});
     };
     for (const char* size : {"500M", "1.5G", "64MiB", "2 gb", "30000000"}) EXPECT_EQ(run(size).status, 0) << size;
     for (const char* size : {"-5M", "0", "10Q", "M", "", "5Mx", "5bogus", "5Mi5", "nan", "1e30G"})
-        EXPECT_NE(run(size).err.find(fmt::format("'{}' is no size; write 500M or 1.5G", size)), std::string::npos)
+        EXPECT_NE(run(size).err.find(fmt::format("'{}' is not a size; write 500M or 1.5G", size)), std::string::npos)
             << size;
 }
 
-TEST_F(LargerThanMemory, a_sample_is_never_silent) {
+TEST_F(LargerThanMemory, ASampleIsNeverSilent) {
     const std::string file = archive("a.csv", kRows);
     const auto arguments = evaluate_arguments(file, {"--sigma", "true_sigma"});
     EXPECT_EQ(lines(output(with(arguments, {"--memory", "20K"})))[0],
@@ -90,7 +91,7 @@ TEST_F(LargerThanMemory, a_sample_is_never_silent) {
               "memory of 1 kB has room for 31 rows, which is too little: a row needs 28 bytes");
 }
 
-TEST_F(LargerThanMemory, a_fit_of_a_sample_is_the_fit_of_its_rows) {
+TEST_F(LargerThanMemory, AFitOfASampleIsTheFitOfItsRows) {
     const std::string file = archive("a.csv", kRows);
     const std::vector<std::string> more = {"--inputs", "x", "--form", "polynomial", "--group", "station"};
     output(fit_arguments(file, with(more, {"--sample", "400", "--seed", "7"})));
@@ -112,7 +113,7 @@ TEST_F(LargerThanMemory, a_fit_of_a_sample_is_the_fit_of_its_rows) {
     EXPECT_FALSE(result(Json::parse(sampled)) == result(model()));
 }
 
-TEST_F(LargerThanMemory, a_fit_of_a_sample_has_the_same_bytes_for_any_threads) {
+TEST_F(LargerThanMemory, AFitOfASampleHasTheSameBytesForAnyThreads) {
     const std::string file = archive("a.csv", kRows);
     std::vector<std::string> models;
     for (const char* threads : {"1", "2", "3"}) {
@@ -126,7 +127,7 @@ TEST_F(LargerThanMemory, a_fit_of_a_sample_has_the_same_bytes_for_any_threads) {
 
 // Sanitizers take more address space than any limit leaves.
 #ifndef __SANITIZE_ADDRESS__
-TEST_F(LargerThanMemory, files_beyond_the_limit_on_address_space_are_worked_through) {
+TEST_F(LargerThanMemory, FilesBeyondTheLimitOnAddressSpaceAreWorkedThrough) {
     const std::string file = folder_.path("large.csv");
     output({"generate", "5D", "--rows", "700000", "-o", file});
     constexpr rlim_t kLimit = 150'000'000;  // the program itself takes about half of it
@@ -147,6 +148,54 @@ TEST_F(LargerThanMemory, files_beyond_the_limit_on_address_space_are_worked_thro
     EXPECT_GT(std::filesystem::file_size(folder_.path("out.csv")), std::filesystem::file_size(file));
 }
 #endif
+
+TEST_F(LargerThanMemory, ATableOfManyColumnsAndFewRowsTakesLittle) {
+    core::Random random(9);
+    std::string text;
+    for (int k = 0; k < 12'000; ++k) text += fmt::format("x{},", k);
+    const std::string inputs = text.substr(0, text.size() - 1);
+    text += "mu,y\n";
+    for (int i = 0; i < 30; ++i) {
+        for (int k = 0; k < 12'000; ++k) text += fmt::format("{:.2f},", random.normal());
+        text += fmt::format("{},{}\n", random.normal(), random.normal());
+    }
+    const std::string file = folder_.file("wide.csv", text);
+    const RunOptions little{.in_child = [] {
+        const rlimit limit{800U << 20U, 800U << 20U};  // a matrix of columns by columns has 1.1 GiB
+        support::limit_data(limit);
+    }};
+    for (const char* bias : {"none", "linear"}) {
+        output(fit_arguments(file, {"--inputs", inputs, "--form", "constant", "--bias", bias}), little);
+        const Json coefficients = model().at("bias").at("coefficients");
+        EXPECT_EQ(coefficients.size(), std::string(bias) == "none" ? 0U : 12'002U);
+    }
+}
+
+TEST_F(LargerThanMemory, WideTablesNeedRoomForTheirParameters) {
+    constexpr int kInputs = 1000;  // 50 weights each in every network
+    std::string text = "mu,y";
+    for (int k = 0; k < kInputs; ++k) text += fmt::format(",x{}", k);
+    core::Random random(3);
+    for (int i = 0; i < 60; ++i) {
+        text += fmt::format("\n0,{}", random.normal());
+        for (int k = 0; k < kInputs; ++k) text += fmt::format(",{:.2f}", random.uniform());
+    }
+    const std::string file = folder_.file("wide.csv", text + "\n");
+    const auto arguments = [&](const char* memory, const char* threads = "1") -> std::vector<std::string> {
+        return {"fit",      file, "--prediction",        "mu",    "--observation", "y",
+                "--starts", "1",  "--threads",           threads, "--quiet",       "--memory",
+                memory,     "-o", folder_.path("m.json")};
+    };
+    EXPECT_EQ(
+        refusal(accrue(arguments("20M"))),
+        "memory of 20 MB is too little: a fit with so many inputs needs 26 MB whatever its rows; use fewer inputs, "
+        "another form or more memory");
+    // Enough for one start at a time; more threads would take more.
+    output(arguments("40M"));
+    const std::string one_by_one = folder_.content("m.json");
+    output(arguments("40M", "8"));
+    EXPECT_TRUE(folder_.content("m.json") == one_by_one);
+}
 
 }  // namespace
 }  // namespace accrue::test

@@ -57,7 +57,7 @@ protected:
     static constexpr int kTimes = 10;
 };
 
-TEST_F(NetcdfCli, fits_predicts_and_evaluates_fields) {
+TEST_F(NetcdfCli, FitsPredictsAndEvaluatesFields) {
     for (const char* kind : {"classic", "nc4"}) {
         const std::string file = field("f.nc", kind);
         const Json fit = json(fit_field(file, {"--time", "time"}));
@@ -87,13 +87,112 @@ TEST_F(NetcdfCli, fits_predicts_and_evaluates_fields) {
         const std::vector<std::string> roles = {"--prediction", "t2m", "--observation", "t2m_obs", "--missing", "drop"};
         Json direct = json(with(with({"evaluate", file}, roles), {"--model", folder_.path("m.json")}));
         Json by_file = json(with(with({"evaluate", folder_.path("out.nc")}, roles), {"--sigma", "sigma"}));
-        direct.erase("name");
-        by_file.erase("name");
+        EXPECT_EQ(direct["off_support_percent"], 0);
+        for (const char* key : {"name", "off_support_percent"}) {
+            direct.erase(key);
+            by_file.erase(key);
+        }
         EXPECT_EQ(direct, by_file) << kind;
     }
 }
 
-TEST_F(NetcdfCli, refuses_what_does_not_fit) {
+TEST_F(NetcdfCli, ALearnedMeanPredictsWhatItWasFittedOnWhateverTheOrderOfItsInputs) {
+    core::Random random(22);
+    std::string field, y, times;
+    for (int i = 0; i < 120; ++i) {
+        const double x = random.uniform();
+        field += fmt::format("{}{}", i == 0 ? "" : ", ", x);
+        y += fmt::format("{}{}", i == 0 ? "" : ", ", 2 * x + i % 4 + 0.1 * random.normal());
+    }
+    for (int t = 0; t < 30; ++t) times += fmt::format("{}{}", t == 0 ? "" : ", ", t);
+    for (const char* kind : {"classic", "nc4"}) {
+        const std::string file = from_cdl(
+            "f.nc",
+            fmt::format("dimensions: time = UNLIMITED; place = 4;\nvariables: double hour(time); double site(place); "
+                        "site:units = \"1\"; double field(time, place); field:units = \"m\"; double y(time, place);\n"
+                        "data: hour = {}; site = 0, 1, 2, 3; field = {}; y = {};",
+                        times, field, y),
+            kind);
+        // The last has no input with all dimensions of the rows.
+        for (const char* inputs : {"field,site", "site,field", "site,hour"}) {
+            SCOPED_TRACE(std::string(kind) + ": " + inputs);
+            output({"fit", file, "--observation", "y", "--inputs", inputs, "--mean", "gp", "--form", "constant",
+                    "--quiet", "-o", folder_.path("m.json")});
+            output({"predict", folder_.path("m.json"), file, "--quantiles", "0.5", "-o", folder_.path("out.nc")});
+            const std::string header = dump("out.nc", {"-h"});
+            EXPECT_NE(header.find("double mean(time, place)"), std::string::npos) << header;
+            EXPECT_NE(header.find("double quantiles(time, quantile, place)"), std::string::npos) << header;
+            EXPECT_EQ(header.find("mean:units"), std::string::npos) << "an input's unit is not that of y";
+            const Json scores = json(
+                {"evaluate", folder_.path("out.nc"), "--prediction", "mean", "--observation", "y", "--sigma", "sigma"});
+            EXPECT_EQ(scores["rows"], 120);
+            EXPECT_LT(scores["rmse"].get<double>(), 0.8) << "each value stands at its own place";
+        }
+    }
+}
+
+TEST_F(NetcdfCli, ATimeIsAnInputOnlyWhereItIsNamed) {
+    const std::string file = field("f.nc", "classic");
+    std::vector<std::string> arguments = fit_field(file);
+    arguments.erase(arguments.begin() + 6, arguments.begin() + 8);  // --inputs lat
+    EXPECT_EQ(json(arguments)["inputs"], Json({"t2m", "lat"}));
+    EXPECT_EQ(json(with(arguments, {"--inputs", "time"}))["inputs"], Json({"time"}));
+    // Rows later than the archive are off its support, and evaluate says so.
+    const std::string later =
+        from_cdl("later.nc",
+                 "dimensions: time = 2;\nvariables: double time(time); time:units = \"hours since "
+                 "2024-01-01\"; double t2m(time); double t2m_obs(time);\ndata: time = 1000, 1001; t2m = "
+                 "280, 281; t2m_obs = 280, 282;",
+                 "classic");
+    const Json scores =
+        json({"evaluate", later, "--prediction", "t2m", "--observation", "t2m_obs", "--model", folder_.path("m.json")});
+    EXPECT_NEAR(scores["off_support_percent"].get<double>(), 100, 0);
+    EXPECT_NE(scores["verdict"]["remarks"].dump().find("100% of the rows lie outside"), std::string::npos);
+}
+
+TEST_F(NetcdfCli, MetadataDecidesWhatInputsAre) {
+    core::Random random(22);
+    std::string mu, y, wdir;
+    constexpr int kStations = 3;
+    for (int i = 0; i < 40 * kStations; ++i) {
+        const double own = random.normal();
+        mu += fmt::format("{}{}", i == 0 ? "" : ", ", own);
+        y += fmt::format("{}{}", i == 0 ? "" : ", ", own + (1 + i % kStations) * random.normal());
+        wdir += fmt::format("{}{}", i == 0 ? "" : ", ", 360 * random.uniform());
+    }
+    std::string hours("0");
+    for (int i = 1; i < 40; ++i) hours += fmt::format(", {}", 6 * i);
+    const std::string file = from_cdl(
+        "f.nc",
+        fmt::format(
+            "dimensions: time = 40; station = 3; letters = 4;\n"
+            "variables: double time(time); time:units = \"hours since 2024-01-01\";\n"
+            "  char name(station, letters);\n"
+            "  double wdir(time, station); wdir:units = \"degrees\"; wdir:standard_name = \"wind_from_direction\";\n"
+            "  double mu(time, station); double y(time, station);\n"
+            "data: time = {}; name = \"hill\", \"sea\", \"town\";\n wdir = {};\n mu = {};\n y = {};",
+            hours, wdir, mu, y),
+        "classic");
+    const auto fit = [&](const std::vector<std::string>& more) {
+        return json(with({"fit", file, "--prediction", "mu", "--observation", "y", "--starts", "1", "--quiet", "-o",
+                          folder_.path("m.json")},
+                         more));
+    };
+    const Json offer = {"time (time) could give two inputs: time:season and time:hour"};
+    const Json chosen = fit({});
+    EXPECT_EQ(chosen["inputs"], Json({"mu", "wdir:cyclic(360)", "name:category"}));
+    EXPECT_EQ(chosen["notes"], offer);
+    EXPECT_EQ(fit({"--inputs", "wdir,name"})["inputs"], Json({"wdir:cyclic(360)", "name:category"}));
+    const Json said = fit({"--inputs", "wdir:number"});
+    EXPECT_EQ(said["inputs"], Json({"wdir"}));
+    EXPECT_EQ(said["notes"][1], "name (text, 3 values) could be an input: name:category") << said["notes"];
+    EXPECT_EQ(fit({"--group", "name", "--folds", "3"})["inputs"], Json({"mu", "wdir:cyclic(360)"}))
+        << "what has a role is no input";
+    EXPECT_EQ(fit({"--form", "clusters"})["inputs"], Json({"mu", "wdir:cyclic(360)"}));
+    EXPECT_EQ(accrue({"predict", folder_.path("m.json"), file, "-o", folder_.path("out.nc")}).status, 0);
+}
+
+TEST_F(NetcdfCli, RefusesWhatDoesNotFit) {
     const std::string file = field("f.nc", "classic");
     output(fit_field(file));
     const std::string model = folder_.path("m.json");

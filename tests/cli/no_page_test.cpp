@@ -8,7 +8,7 @@ namespace {
 
 class NoPage : public ModelCliTest {};
 
-TEST_F(NoPage, says_what_is_missing) {
+TEST_F(NoPage, SaysWhatIsMissing) {
     const std::string message =
         "this accrue was built without npm, so it cannot draw: install nodejs and npm (scripts/bootstrap does), then "
         "build "

@@ -20,7 +20,7 @@ protected:
     }
 };
 
-TEST_F(Output, a_closed_standard_output_is_an_error) {
+TEST_F(Output, AClosedStandardOutputIsAnError) {
     const RunOptions closed{.in_child = [] { ::close(STDOUT_FILENO); }};
     EXPECT_EQ(refusal(accrue(evaluation(), closed), 1), "cannot write standard output: Bad file descriptor");
     EXPECT_EQ(refusal(accrue({"generate", "G", "-o", "-"}, closed), 1),
@@ -28,7 +28,7 @@ TEST_F(Output, a_closed_standard_output_is_an_error) {
     EXPECT_EQ(folder_.content("t.csv"), "e,s\n0.5,1\n-1,2\n") << "the input is untouched";
 }
 
-TEST_F(Output, a_full_disk_is_an_error) {
+TEST_F(Output, AFullDiskIsAnError) {
     const RunOptions full{.in_child = [] { ::dup2(::open("/dev/full", O_WRONLY), STDOUT_FILENO); }};
     const std::string message = "cannot write standard output: No space left on device";
     EXPECT_EQ(refusal(accrue(evaluation(), full), 1), message);
@@ -37,7 +37,7 @@ TEST_F(Output, a_full_disk_is_an_error) {
     EXPECT_EQ(refusal(accrue({"evaluate", "--help"}, full), 1), message);
 }
 
-TEST_F(Output, a_reader_that_went_away_is_an_error) {
+TEST_F(Output, AReaderThatWentAwayIsNoReasonToComplain) {
     const RunOptions broken{.in_child = [] {
         std::array<int, 2> ends{};
         if (::pipe(ends.data()) != 0) ::_exit(126);
@@ -45,10 +45,19 @@ TEST_F(Output, a_reader_that_went_away_is_an_error) {
         ::close(ends[0]);
         ::close(ends[1]);
     }};
-    EXPECT_EQ(refusal(accrue(evaluation(), broken), 1), "cannot write standard output: Broken pipe");
+    const std::string file = folder_.file("x.csv", "x,mu,y\n0,1,2\n1,2,1\n2,3,4\n3,4,3\n4,5,7\n5,6,5\n");
+    const std::string model = folder_.path("m.json");
+    output({"fit", file, "--form", "constant", "--prediction", "mu", "--observation", "y", "--quiet", "-o", model});
+    const std::vector<std::vector<std::string>> commands = {
+        evaluation(), {"predict", model, file, "-o", "-"}, {"generate", "G", "-o", "-"}, {"fit", "--help"}};
+    for (const auto& arguments : commands) {
+        const Ended run = accrue(arguments, broken);
+        EXPECT_EQ(run.err, "") << arguments[0];
+        EXPECT_EQ(run.status, 128 + SIGPIPE) << arguments[0] << ": as of a program that SIGPIPE ends";
+    }
 }
 
-TEST_F(Output, a_file_that_outgrows_its_limit_is_no_file) {
+TEST_F(Output, AFileThatOutgrowsItsLimitIsNoFile) {
     const RunOptions small{.in_child = [] {
         const rlimit limit{4096, 4096};
         ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -58,7 +67,7 @@ TEST_F(Output, a_file_that_outgrows_its_limit_is_no_file) {
     EXPECT_EQ(folder_.files(), 0U);
 }
 
-TEST_F(Output, an_interrupted_generate_leaves_the_old_file_and_nothing_else) {
+TEST_F(Output, AnInterruptedGenerateLeavesTheOldFileAndNothingElse) {
     const std::string file = folder_.file("g.csv", "old");
     for (const int signal : {SIGINT, SIGTERM}) {
         // Many seconds of work; the temporary file is there from the start.
@@ -82,7 +91,7 @@ std::string long_table() {
     return text;
 }
 
-TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
+TEST_F(Output, AnInterruptedEvaluatePrintsNothing) {
     support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}));
     process.write(long_table());
     process.signal(SIGINT);
@@ -91,7 +100,7 @@ TEST_F(Output, an_interrupted_evaluate_prints_nothing) {
     EXPECT_EQ(run.out + run.err, "");
 }
 
-TEST_F(Output, what_the_caller_wants_ignored_stays_ignored) {
+TEST_F(Output, WhatTheCallerWantsIgnoredStaysIgnored) {
     support::Process process(command({"evaluate", "-", "--error", "e", "--sigma", "s"}),
                              [] { ::signal(SIGINT, SIG_IGN); });
     process.write(long_table());
@@ -99,7 +108,7 @@ TEST_F(Output, what_the_caller_wants_ignored_stays_ignored) {
     EXPECT_EQ(process.wait().status, 0);
 }
 
-TEST_F(Output, help_and_version_go_to_standard_output) {
+TEST_F(Output, HelpAndVersionGoToStandardOutput) {
     EXPECT_TRUE(output({"--version"}).starts_with("accrue "));
     for (const std::vector<std::string>& arguments :
          std::vector<std::vector<std::string>>{{"--help"}, {"evaluate", "--help"}, {"generate", "-h"}}) {
@@ -113,13 +122,36 @@ TEST_F(Output, help_and_version_go_to_standard_output) {
     EXPECT_NE(output({"evaluate", "--help"}).find("--missing {drop,refuse}"), std::string::npos);
 }
 
-TEST_F(Output, a_command_is_needed) {
+TEST_F(Output, ACommandIsNeeded) {
     const std::string help = " ('accrue --help' explains the options)";
     EXPECT_EQ(refusal(accrue({})), "A subcommand is required" + help);
     EXPECT_EQ(refusal(accrue({"evalute", "f.csv"})),
               "there is no command 'evalute'; did you mean 'evaluate'? Commands: generate, fit, predict, evaluate, "
-              "report, reproduce, show");
-    EXPECT_EQ(refusal(accrue({"-q"})), "A subcommand is required" + help);
+              "replay, update, monitor, report, reproduce, show, completion, man");
+    EXPECT_EQ(refusal(accrue({"-q"})), "there is no option '-q'" + help);
+}
+
+TEST_F(Output, ANonBlockingStandardOutputLosesNothing) {
+    const std::vector<std::string> arguments = {"generate", "G", "--rows", "20000", "-o", "-"};
+    const std::string whole = output(arguments);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+    ASSERT_EQ(::fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    support::Process process(command(arguments), [&] { ::dup2(ends[1], STDOUT_FILENO); });
+    ::close(ends[1]);
+    std::string received;
+    std::array<char, 4096> buffer{};
+    // Slower than it is written: the pipe is full most of the time.
+    for (ssize_t got; (got = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+        received.append(buffer.data(), static_cast<std::size_t>(got));
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+    ::close(ends[0]);
+    const Ended run = process.wait();
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_GT(whole.size(), 1'000'000U);
+    EXPECT_EQ(received.size(), whole.size());
+    EXPECT_EQ(received == whole, true);
 }
 
 }  // namespace

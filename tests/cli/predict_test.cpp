@@ -16,7 +16,7 @@ protected:
     static double number(const std::string& cell) { return std::strtod(cell.c_str(), nullptr); }
 };
 
-TEST_F(Predict, adds_what_the_library_computes_to_the_last_bit) {
+TEST_F(Predict, AddsWhatTheLibraryComputesToTheLastBit) {
     const std::string file = fitted({"--inputs", "x,mu", "--bias", "linear"});
     const std::string new_rows = archive("new.csv", 50, 4);
     output({"predict", file, new_rows, "--quantiles", "0.05,0.5", "--interval", "0.9", "-o", folder_.path("out.csv")});
@@ -43,7 +43,7 @@ TEST_F(Predict, adds_what_the_library_computes_to_the_last_bit) {
     }
 }
 
-TEST_F(Predict, keeps_quotes_blanks_and_line_ends_and_flags_what_is_off_support) {
+TEST_F(Predict, KeepsQuotesBlanksAndLineEndsAndFlagsWhatIsOffSupport) {
     const std::string file = fitted();
     const std::string rows =
         "\"name, first\",x,mu\r\n\"a \"\"b\"\"\", 0.5 ,1.0\r\nplain,,1\r\nfar,100,1\r\nnone,0.5,NA\r\n";
@@ -58,7 +58,7 @@ TEST_F(Predict, keeps_quotes_blanks_and_line_ends_and_flags_what_is_off_support)
     EXPECT_EQ(after[4], "none,0.5,NA,,,\r");
 }
 
-TEST_F(Predict, needs_no_prediction_for_a_model_of_errors) {
+TEST_F(Predict, NeedsNoPredictionForAModelOfErrors) {
     const std::string file = folder_.path("m.json");
     output({"fit", archive(), "--error", "e", "--inputs", "x", "--starts", "1", "--quiet", "-o", file});
     const std::string out = output({"predict", file, "-", "-o", "-"}, {.input = "x\n0.5\n"});
@@ -68,10 +68,10 @@ TEST_F(Predict, needs_no_prediction_for_a_model_of_errors) {
     EXPECT_EQ(lines(around)[0], "x,m,mean,sigma,lower_0.5,upper_0.5,off_support");
     EXPECT_EQ(cells(lines(around)[1])[2], "3");
     EXPECT_EQ(refusal(accrue({"predict", file, "-", "--interval", "0.5", "-o", "-"}, {.input = "x\n0.5\n"})),
-              "quantiles and intervals lie around a prediction: name its column with --prediction");
+              "quantiles, intervals and probabilities lie around a prediction: name its column with --prediction");
 }
 
-TEST_F(Predict, gives_a_constant_fitted_to_errors_to_every_row) {
+TEST_F(Predict, GivesAConstantFittedToErrorsToEveryRow) {
     const std::string file = folder_.path("m.json");
     const std::string rows = archive();
     output({"fit", rows, "--error", "e", "--form", "constant", "--quiet", "-o", file});
@@ -85,14 +85,14 @@ TEST_F(Predict, gives_a_constant_fitted_to_errors_to_every_row) {
     EXPECT_EQ(json({"evaluate", rows, "--error", "e", "--model", file})["rows"], 60);
 }
 
-TEST_F(Predict, takes_the_prediction_from_another_column) {
+TEST_F(Predict, TakesThePredictionFromAnotherColumn) {
     const std::string file = fitted();
     const std::string out =
         output({"predict", file, "-", "--prediction", "other", "-o", "-"}, {.input = "x,other\n0.5,7\n"});
     EXPECT_EQ(cells(lines(out)[1])[2], "7");
 }
 
-TEST_F(Predict, pools_files_and_may_write_over_one) {
+TEST_F(Predict, PoolsFilesAndMayWriteOverOne) {
     const std::string file = fitted();
     const std::string first = folder_.file("1.csv", "x,mu\n0.1,1\n");
     const std::string second = folder_.file("2.csv", "x,mu\n0.2,2\n");
@@ -100,7 +100,7 @@ TEST_F(Predict, pools_files_and_may_write_over_one) {
     EXPECT_EQ(lines(folder_.content("1.csv")).size(), 3U);
 }
 
-TEST_F(Predict, refuses_names_that_are_taken_and_columns_that_are_not_there) {
+TEST_F(Predict, RefusesNamesThatAreTakenAndColumnsThatAreNotThere) {
     const std::string file = fitted();
     const auto message = [&](const std::string& input, const std::vector<std::string>& more = {}) {
         return refusal(accrue(with({"predict", file, "-", "-o", "-"}, more), {.input = input}));
@@ -115,7 +115,7 @@ TEST_F(Predict, refuses_names_that_are_taken_and_columns_that_are_not_there) {
     EXPECT_EQ(message("x,mu\n1,2\n", {"--interval", "90"}), "--interval: 90 is not between 0 and 1");
 }
 
-TEST_F(Predict, evaluate_of_a_model_equals_evaluate_of_its_predictions) {
+TEST_F(Predict, EvaluateOfAModelEqualsEvaluateOfItsPredictions) {
     const std::string rows = archive("new.csv", 200, 8);
     for (const char* bias : {"none", "linear"}) {
         const std::string file = fitted({"--inputs", "x,mu", "--bias", bias});
@@ -124,18 +124,35 @@ TEST_F(Predict, evaluate_of_a_model_equals_evaluate_of_its_predictions) {
                             "station", "--model", file});
         Json by_file = json({"evaluate", folder_.path("out.csv"), "--prediction", "mean", "--observation", "y",
                              "--weight", "w", "--group", "station", "--sigma", "sigma"});
-        direct.erase("name");
-        by_file.erase("name");
+        // The one knows the model, the other the flags that it gave.
+        double all = 0, outside = 0;
+        const std::vector<std::string> predicted = lines(folder_.content("out.csv"));
+        for (std::size_t i = 1; i < predicted.size(); ++i) {
+            const std::vector<std::string> row = cells(predicted[i]);
+            all += std::stod(row[6]);
+            outside += row.back() == "1" ? std::stod(row[6]) : 0;
+        }
+        ASSERT_GT(outside, 0) << "or the test would see nothing";
+        EXPECT_NEAR(direct["off_support_percent"].get<double>(), 100 * outside / all, 1e-12);
+        const std::string report = output({"evaluate", rows, "--prediction", "mu", "--observation", "y", "--weight",
+                                           "w", "--model", file, "--sigma", "true_sigma"});
+        EXPECT_NE(report.find(fmt::format("{:.2f}%", 100 * outside / all)), std::string::npos) << report;
+        EXPECT_EQ(direct["verdict"]["summary"], by_file["verdict"]["summary"]);
+        for (const char* key : {"name", "off_support_percent", "verdict"}) {
+            direct.erase(key);
+            by_file.erase(key);
+        }
         EXPECT_EQ(direct, by_file) << bias;
     }
     const Json both = json({"evaluate", rows, "--prediction", "mu", "--observation", "y", "--model",
                             folder_.path("m.json"), "--model", folder_.path("m.json"), "--sigma", "true_sigma"});
-    EXPECT_EQ(both["forecasts"].size(), 3U);
+    ASSERT_EQ(both["forecasts"].size(), 3U);
+    EXPECT_EQ(both["forecasts"][2]["name"], "true_sigma") << "columns stand where they are given";
     EXPECT_EQ(refusal(accrue({"evaluate", rows, "--error", "e", "--model", folder_.path("m.json")})),
               "m.json corrects the prediction: give --prediction and --observation in place of --error");
 }
 
-TEST_F(Predict, streams_a_million_rows_in_little_memory) {
+TEST_F(Predict, StreamsAMillionRowsInLittleMemory) {
     const std::string file = fitted({"--inputs", "x", "--form", "polynomial"});
     support::Process process(command({"predict", file, "-", "-o", "/dev/null", "--threads", "2"}), [] {
         const rlimit limit{80U << 20U, 80U << 20U};  // less than the rows take

@@ -1,10 +1,14 @@
 // `accrue report` and `accrue fit --report`, from the outside: the data in the page. What it looks like is tested in a
 // browser (tests/browser).
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "cli/model_cli_test.hpp"
 
@@ -32,7 +36,7 @@ protected:
     }
 };
 
-TEST_F(Report, its_scores_are_those_of_evaluate) {
+TEST_F(Report, ItsScoresAreThoseOfEvaluate) {
     const std::string model = fitted();
     const std::string file = archive("new.csv", 300, 2);
     const std::vector<std::string> same = {"--model", model,     "--sigma",  "true_sigma",
@@ -47,7 +51,7 @@ TEST_F(Report, its_scores_are_those_of_evaluate) {
               json({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model", model}));
 }
 
-TEST_F(Report, draws_every_row_of_a_small_table_in_the_order_of_time) {
+TEST_F(Report, DrawsEveryRowOfASmallTableInTheOrderOfTime) {
     const std::string file =
         folder_.file("t.csv", "t,mu,y,s\n2024-01-03,3,3.5,1\n2024-01-01,1,1.25,2\n2024-01-02,2,2,4\n");
     output(arguments(file, {"--sigma", "s", "--time", "t"}));
@@ -63,7 +67,7 @@ TEST_F(Report, draws_every_row_of_a_small_table_in_the_order_of_time) {
     EXPECT_EQ(forecast.at("inputs")[0].at("name"), "mu");
 }
 
-TEST_F(Report, says_how_many_rows_were_put_into_bins) {
+TEST_F(Report, SaysHowManyRowsWerePutIntoBins) {
     const std::string file = archive("many.csv", 3000);
     output(arguments(file, {"--sigma", "true_sigma"}));
     const Json data = data_of(page());
@@ -76,12 +80,12 @@ TEST_F(Report, says_how_many_rows_were_put_into_bins) {
     EXPECT_NE(data.at("notes").dump().find("only up to 1000 rows"), std::string::npos);
 }
 
-TEST_F(Report, compares_forecasts_by_paired_differences) {
+TEST_F(Report, ComparesForecastsByPairedDifferences) {
     const std::string file = folder_.file("p.csv", "e,a,b\n0,1,2\n0,1,2\n0,1,4\n");
     output({"report", file, "--error", "e", "--sigma", "a", "--sigma", "b", "-o", page()});
     const Json data = data_of(page());
-    ASSERT_EQ(data.at("comparison").size(), 1U);
-    const Json& pair = data.at("comparison")[0];
+    ASSERT_EQ(data.at("scores").at("comparison").size(), 1U);
+    const Json& pair = data.at("scores").at("comparison")[0];
     EXPECT_EQ(pair.at("first"), "a");
     EXPECT_EQ(pair.at("second"), "b");
     EXPECT_EQ(pair.at("independent"), "rows");
@@ -93,7 +97,7 @@ TEST_F(Report, compares_forecasts_by_paired_differences) {
     EXPECT_EQ(data.at("forecasts")[0].at("along_prediction"), nullptr);
 }
 
-TEST_F(Report, of_a_fit_has_the_rows_that_were_held_out) {
+TEST_F(Report, OfAFitHasTheRowsThatWereHeldOut) {
     const std::string said =
         output(fit_arguments(archive(), {"--inputs", "x", "--report", page(), "--bias", "constant"}));
     EXPECT_NE(said.find("Report written to " + page()), std::string::npos);
@@ -113,7 +117,7 @@ TEST_F(Report, of_a_fit_has_the_rows_that_were_held_out) {
         EXPECT_NEAR(forecast.at("rows").at("observation")[i].get<double>(), std::stod(cells(rows[i + 1])[2]), 2e-6);
 }
 
-TEST_F(Report, of_a_paper_recipe_has_the_test_rows) {
+TEST_F(Report, OfAPaperRecipeHasTheTestRows) {
     output(fit_arguments(archive(), {"--inputs", "x", "--recipe", "paper", "--report", page()}));
     const Json data = data_of(page());
     EXPECT_EQ(data.at("kind"), "test rows");
@@ -121,8 +125,8 @@ TEST_F(Report, of_a_paper_recipe_has_the_test_rows) {
     EXPECT_EQ(data.at("forecasts")[0].at("rows").at("mean").size(), 20U);
 }
 
-TEST_F(Report, stays_small_enough_to_mail) {
-    // Many groups with long names, two forecasts, more folds than anybody needs.
+TEST_F(Report, StaysSmallEnoughToMail) {
+    // Many values with long names, two forecasts, more folds than anybody needs.
     std::string text = "x,mu,y,s,g\n";
     core::Random random(3);
     for (int i = 0; i < 3000; ++i)
@@ -131,15 +135,15 @@ TEST_F(Report, stays_small_enough_to_mail) {
     const std::string file = folder_.file("g.csv", text);
     output({"fit", file, "--prediction", "mu", "--observation", "y", "--inputs", "x", "--form", "polynomial", "--folds",
             "40", "--quiet", "-o", folder_.path("m.json")});
-    output(arguments(file, {"--sigma", "s", "--model", folder_.path("m.json"), "--group", "g"}));
+    output(arguments(file, {"--sigma", "s", "--model", folder_.path("m.json"), "--by", "g"}));
     EXPECT_LT(std::filesystem::file_size(page()), 1'500'000U);
     const Json data = data_of(page());
     EXPECT_GT(data.at("forecasts")[1].at("fit").at("iteration_step"), 1);
-    EXPECT_EQ(data.at("scores").at("forecasts")[1].at("groups").size(), 200U);
-    EXPECT_NE(data.at("notes").dump().find("Of 1500 groups this page keeps the 200"), std::string::npos);
+    EXPECT_EQ(data.at("scores").at("forecasts")[1].at("by")[0].at("values").size(), 200U);
+    EXPECT_NE(data.at("notes").dump().find("Of 1500 values of g this page keeps the 200"), std::string::npos);
 }
 
-TEST_F(Report, holds_names_that_look_like_html) {
+TEST_F(Report, HoldsNamesThatLookLikeHtml) {
     const std::string file = folder_.file("h.csv", "e,</script><b>\n1,2\n-1,2\n");
     output({"report", file, "--error", "e", "--sigma", "</script><b>", "--title", "a < b & c", "-o", page()});
     const std::string text = text_of(page());
@@ -149,7 +153,7 @@ TEST_F(Report, holds_names_that_look_like_html) {
     EXPECT_EQ(data_of(page()).at("title"), "a < b & c");
 }
 
-TEST_F(Report, is_the_same_for_any_number_of_threads) {
+TEST_F(Report, IsTheSameForAnyNumberOfThreads) {
     const std::string file = archive("many.csv", 3000);
     const auto page_of = [&](const std::string& threads) {
         output(arguments(file, {"--sigma", "true_sigma", "--threads", threads}));
@@ -160,7 +164,7 @@ TEST_F(Report, is_the_same_for_any_number_of_threads) {
     EXPECT_EQ(page_of("1"), page_of("2"));
 }
 
-TEST_F(Report, goes_to_standard_output_alone) {
+TEST_F(Report, GoesToStandardOutputAlone) {
     const Ended run =
         accrue({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma", "true_sigma", "-o", "-"});
     EXPECT_EQ(run.status, 0);
@@ -168,7 +172,7 @@ TEST_F(Report, goes_to_standard_output_alone) {
     EXPECT_NE(run.out.find("</html>"), std::string::npos);
 }
 
-TEST_F(Report, writes_figures_for_papers) {
+TEST_F(Report, WritesFiguresForPapers) {
     const std::string folder = folder_.path("figures");
     const std::string said = output({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma",
                                      "true_sigma", "--figures", folder});
@@ -181,7 +185,7 @@ TEST_F(Report, writes_figures_for_papers) {
     }
 }
 
-TEST_F(Report, without_the_programs_that_draw_says_what_to_install) {
+TEST_F(Report, WithoutTheProgramsThatDrawSaysWhatToInstall) {
     RunOptions options;
     options.in_child = [] { ::setenv("PATH", "/nowhere", 1); };
     const Ended run = accrue({"report", archive(), "--prediction", "mu", "--observation", "y", "--sigma", "true_sigma",
@@ -191,7 +195,7 @@ TEST_F(Report, without_the_programs_that_draw_says_what_to_install) {
     EXPECT_FALSE(std::filesystem::exists(folder_.path("figures")));
 }
 
-TEST_F(Report, refuses_what_it_cannot_draw) {
+TEST_F(Report, RefusesWhatItCannotDraw) {
     const std::string file = archive();
     const std::string help = " ('accrue report --help' explains the options)";
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "-o", page()})), "--sigma or --model is required" + help);
@@ -215,6 +219,112 @@ TEST_F(Report, refuses_what_it_cannot_draw) {
     for (int i = 0; i < 11; ++i) many.insert(many.end(), {"--sigma", "w"});
     EXPECT_EQ(refusal(accrue(many)), "11 forecasts are more than the 10 that one report can show");
     EXPECT_FALSE(std::filesystem::exists(page()));
+}
+
+// Programs that stand in for those that draw: two pictures, the same text in each.
+class Drawing : public Report {
+protected:
+    // `node` is a shell script: what it does when it is asked to draw into the folder $2.
+    RunOptions with_node(const std::string& node) const {
+        std::filesystem::create_directory(folder_.path("bin"));
+        std::filesystem::create_directory(folder_.path("tmp"));
+        folder_.file("bin/node", "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n" + node + "\n");
+        folder_.file("bin/rsvg-convert", "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\ncp \"$9\" \"$8\"\n");
+        for (const char* name : {"bin/node", "bin/rsvg-convert"})
+            std::filesystem::permissions(folder_.path(name), std::filesystem::perms::owner_all);
+        const std::string path = folder_.path("bin") + ":/usr/bin:/bin";
+        const std::string temporary = folder_.path("tmp");
+        return {.in_child = [path, temporary] {
+            ::setenv("PATH", path.c_str(), 1);
+            ::setenv("TMPDIR", temporary.c_str(), 1);
+        }};
+    }
+    std::vector<std::string> drawing() const {
+        return {"report", archive(), "--prediction", "mu",        "--observation",
+                "y",      "--sigma", "true_sigma",   "--figures", folder_.path("figures")};
+    }
+    std::size_t entries(const char* name) const {
+        std::size_t count = 0;
+        for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path(name)))
+            ++count;
+        return count;
+    }
+};
+
+TEST_F(Drawing, ASignalLeavesNothingBehind) {
+    const RunOptions options =
+        with_node("echo half > \"$2/a.svg\"; echo > \"" + folder_.path("drawing") + "\"; exec sleep 100");
+    for (const int signal : {SIGINT, SIGTERM}) {
+        support::Process process(command(drawing()), options.in_child);
+        for (int i = 0; i < 3000 && !std::filesystem::exists(folder_.path("drawing")); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ASSERT_TRUE(std::filesystem::exists(folder_.path("drawing")));
+        EXPECT_GT(entries("tmp"), 3U);
+        process.signal(signal);
+        EXPECT_EQ(process.wait().status, 128 + signal);
+        EXPECT_EQ(entries("tmp"), 0U);
+        EXPECT_EQ(entries("figures"), 0U);
+        std::filesystem::remove(folder_.path("drawing"));
+    }
+}
+
+TEST_F(Drawing, FiguresAreReplacedTogetherOrNotAtAll) {
+    const RunOptions options = with_node("for i in a b; do echo new > \"$2/$i.svg\"; done");
+    const auto figure = [&](const char* name) { return folder_.content(std::string("figures/") + name); };
+    output(drawing(), options);
+    EXPECT_EQ(figure("a.svg") + figure("a.png") + figure("b.svg") + figure("b.png"), "new\nnew\nnew\nnew\n");
+    for (const char* name : {"a.svg", "a.png", "b.png"}) folder_.file(std::string("figures/") + name, "old");
+    std::filesystem::remove(folder_.path("figures/b.svg"));
+    std::filesystem::create_directory(folder_.path("figures/b.svg"));
+    EXPECT_EQ(refusal(accrue(drawing(), options)), "cannot write figures/b.svg: it is a directory");
+    EXPECT_EQ(figure("a.svg") + figure("a.png") + figure("b.png"), "oldoldold");
+    EXPECT_EQ(entries("figures"), 4U);
+    EXPECT_EQ(entries("tmp"), 0U);
+}
+
+TEST_F(Drawing, PicturesOfAnEarlierReportGoWithIt) {
+    const std::string figures = folder_.path("figures");
+    // Every chart that there is.
+    output(fit_arguments(archive(),
+                         {"--inputs", "x,w", "--time", "day", "--by", "station", "--by", "day", "--figures", figures}));
+    EXPECT_GT(entries("figures"), 20U);
+    folder_.file("figures/input-7.svg", "of the user, who has no picture beside it");
+    folder_.file("figures/notes.txt", "of the user");
+    output(drawing(), with_node("echo new > \"$2/reliability.svg\""));
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(figures)) names.insert(entry.path().filename());
+    EXPECT_EQ(names, (std::set<std::string>{"input-7.svg", "notes.txt", "reliability.png", "reliability.svg"}));
+}
+
+TEST_F(Drawing, AFolderThatNothingIsDrawnIntoIsNotMade) {
+    const RunOptions options = with_node("exit 3");
+    auto arguments = drawing();
+    arguments.back() = folder_.path("new/figures");
+    EXPECT_EQ(accrue(arguments, options).status, 1);
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("new")));
+}
+
+TEST_F(Report, NamesThatMeanSomethingToAScriptAreDrawn) {
+    std::string text = "mu,y,s,g\n";
+    core::Random random(5);
+    for (int i = 0; i < 200; ++i)
+        text +=
+            fmt::format("{},{},1,{}\n", random.normal(), random.normal(),
+                        std::vector{"__proto__", "constructor", "plain", "toString"}[static_cast<std::size_t>(i % 4)]);
+    output({"report", folder_.file("t.csv", text), "--prediction", "mu", "--observation", "y", "--sigma", "s", "--by",
+            "g", "--figures", folder_.path("figures")});
+    const std::string picture = text_of(folder_.path("figures/by-calibration.svg"));
+    for (const char* name : {"__proto__", "constructor", "plain", "toString"})
+        EXPECT_NE(picture.find(name), std::string::npos) << name;
+    EXPECT_TRUE(picture.ends_with("</svg>") || picture.ends_with("</svg>\n"));
+}
+
+TEST_F(Report, LabelsOfAnyLengthMakeAPageOfAMegabyte) {
+    std::string text = "mu,y,s,g\n";
+    for (int i = 0; i < 300; ++i) text += fmt::format("0,{},1,{}{}\n", i % 7 - 3, i, std::string(100'000, 'g'));
+    output({"report", folder_.file("t.csv", text), "--prediction", "mu", "--observation", "y", "--sigma", "s", "--by",
+            "g", "-o", page()});
+    EXPECT_LT(std::filesystem::file_size(page()), 3'000'000U);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // `accrue reproduce`, small: numbers, not the bytes of pictures.
+#include <sys/resource.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -26,7 +28,7 @@ protected:
     }
 };
 
-TEST_F(Reproduce, figure1_has_the_levels_that_it_names) {
+TEST_F(Reproduce, Figure1HasTheLevelsThatItNames) {
     made({"figure1"});
     // The first row of NLPD = 0: log(sigma) + z^2/2 + log(2 pi)/2 = 0.
     std::ifstream file(folder() + "/figure1.csv");
@@ -48,7 +50,7 @@ TEST_F(Reproduce, figure1_has_the_levels_that_it_names) {
     EXPECT_GT(checked, 500U);
 }
 
-TEST_F(Reproduce, figure2_has_equal_nlpd_and_unequal_calibration) {
+TEST_F(Reproduce, Figure2HasEqualNlpdAndUnequalCalibration) {
     EXPECT_NE(made({"figure2"}).find("files written to"), std::string::npos);
     const Json models = numbers("figure2").at("models");
     const auto nlpd = [&](std::size_t m) { return models[m].at("nlpd_without_constant").get<double>(); };
@@ -67,7 +69,7 @@ TEST_F(Reproduce, figure2_has_equal_nlpd_and_unequal_calibration) {
     EXPECT_NEAR(nlpd(6), 0.07, 0.1);
 }
 
-TEST_F(Reproduce, figure4_goes_on_where_it_stopped) {
+TEST_F(Reproduce, Figure4GoesOnWhereItStopped) {
     made({"figure4", "--runs", "2"});
     const std::string first = text("figure4.json");
     const std::string kept = folder() + "/runs/figure4/run001.json";
@@ -99,16 +101,16 @@ TEST_F(Reproduce, figure4_goes_on_where_it_stopped) {
     EXPECT_NE(text("figure4.json"), first);
 }
 
-TEST_F(Reproduce, figure3_finds_the_range_of_sigma) {
+TEST_F(Reproduce, Figure3FindsTheRangeOfSigma) {
     made({"figure3"});
     // 0.45*(cos + 1.2): between 0.09 and 0.99.
-    EXPECT_NEAR(numbers("figure3").at("5D").at("least_sigma").get<double>(), 0.09, 1e-4);
-    EXPECT_NEAR(numbers("figure3").at("5D").at("greatest_sigma").get<double>(), 0.99, 1e-4);
+    EXPECT_NEAR(numbers("figure3").at("5D").at("min_sigma").get<double>(), 0.09, 1e-4);
+    EXPECT_NEAR(numbers("figure3").at("5D").at("max_sigma").get<double>(), 0.99, 1e-4);
     for (const char* set : {"G", "Y", "W"})
         EXPECT_LT(numbers("figure3").at(set).at("gp_rmse").get<double>(), 0.35) << set;
 }
 
-TEST_F(Reproduce, table1_says_where_its_data_come_from) {
+TEST_F(Reproduce, Table1SaysWhereItsDataComeFrom) {
     const std::string message = refusal(accrue({"reproduce", "table1", "-o", folder(), "--quiet"}));
     EXPECT_NE(message.find("UCI Machine Learning Repository"), std::string::npos);
     EXPECT_NE(message.find("--data"), std::string::npos);
@@ -123,11 +125,23 @@ TEST_F(Reproduce, table1_says_where_its_data_come_from) {
               std::string::npos);
 }
 
-TEST_F(Reproduce, refuses_what_is_not_in_the_paper) {
+TEST_F(Reproduce, RefusesWhatIsNotInThePaper) {
     EXPECT_EQ(
         refusal(accrue({"reproduce", "figure8", "-o", folder()})),
         "'figure8' cannot be reproduced; known are figure1, figure2, figure3, figure4, figure5, figure6, figure7, "
         "table1");
+}
+
+TEST_F(Reproduce, AFullDiskIsAnError) {
+    // Room for the numbers of the figure, but not for the page.
+    const RunOptions small{.in_child = [] {
+        const rlimit limit{500'000, 500'000};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }};
+    EXPECT_EQ(refusal(accrue({"reproduce", "figure1", "-o", folder(), "--quiet"}, small), 1),
+              "cannot write paper/index.html: File too large");
+    EXPECT_TRUE(std::filesystem::exists(folder() + "/figure1.json")) << "what was written before stays";
+    EXPECT_FALSE(std::filesystem::exists(folder() + "/index.html"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ protected:
     test::TemporaryFolder folder_;
 };
 
-TEST_F(BadInput, files_that_cannot_be_read) {
+TEST_F(BadInput, FilesThatCannotBeRead) {
     EXPECT_EQ(message({folder_.path("none.csv")}), "cannot read none.csv: No such file or directory");
     EXPECT_EQ(message({folder_.folder() + "/."}), ". is a directory, not a file");
     EXPECT_EQ(message({}), "no input file was given");
@@ -54,7 +54,7 @@ TEST_F(BadInput, files_that_cannot_be_read) {
     }
 }
 
-TEST_F(BadInput, files_without_rows) {
+TEST_F(BadInput, FilesWithoutRows) {
     EXPECT_EQ(message_for(""), "t.csv is empty");
     EXPECT_EQ(message_for("\xEF\xBB\xBF"), "t.csv is empty: it has only blank lines");
     EXPECT_EQ(message_for("\n  \n"), "t.csv is empty: it has only blank lines");
@@ -65,13 +65,13 @@ TEST_F(BadInput, files_without_rows) {
               "t.csv: no rows are left: all 2 rows had a missing value");
 }
 
-TEST_F(BadInput, files_that_are_no_text) {
+TEST_F(BadInput, FilesThatAreNoText) {
     EXPECT_EQ(message_for(std::string_view("a,b\n1,2\0\n", 9)), "t.csv does not look like a text table");
     EXPECT_EQ(message_for("\x7F"
                           "ELF\x01\x02\n"),
               "t.csv does not look like a text table");
     EXPECT_EQ(message_for("\x1f\x8b\x08junk\n"),
-              "t.csv does not look like a text table (it is compressed: unpack it first)");
+              "t.csv does not look like a text table (it is compressed: let its name end in .gz, or unpack it first)");
     EXPECT_EQ(message_for(std::string_view("\xFF\xFE"
                                            "a\0,\0b\0\n\0",
                                            10)),
@@ -90,7 +90,7 @@ TEST_F(BadInput, files_that_are_no_text) {
     }
 }
 
-TEST_F(BadInput, a_line_of_100_megabytes_is_refused_quickly) {
+TEST_F(BadInput, ALineOf100MegabytesIsRefusedQuickly) {
     const std::string line(100'000'000, '7');
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(message_for(line), "t.csv does not look like a text table: its first line is longer than 4 MiB");
@@ -104,7 +104,7 @@ TEST_F(BadInput, a_line_of_100_megabytes_is_refused_quickly) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
 }
 
-TEST_F(BadInput, unknown_columns) {
+TEST_F(BadInput, UnknownColumns) {
     EXPECT_EQ(message_for("B,a\n1,2\n"), "t.csv has no column 'b'; did you mean 'B'? Columns: B, a");
     EXPECT_EQ(message_for("a,sigma\n1,2\n"), "t.csv has no column 'b'. Columns: a, sigma");
     EXPECT_EQ(message_for("1.5,2.5\n1,2\n"),
@@ -119,12 +119,12 @@ TEST_F(BadInput, unknown_columns) {
     EXPECT_NE(message_for(wide + "\n1\n").find("c19, ... (1000 in all)"), std::string::npos);
 }
 
-TEST_F(BadInput, a_name_in_the_header_twice_matters_only_when_it_is_asked_for) {
+TEST_F(BadInput, ANameInTheHeaderTwiceMattersOnlyWhenItIsAskedFor) {
     EXPECT_EQ(message_for("a,b,a\n1,2,3\n"), "t.csv has 2 columns named 'a'; rename all but one");
     EXPECT_EQ(message_for("a,b,c,c\n1,2,3,3\n"), "no error");
 }
 
-TEST_F(BadInput, cells_that_are_no_numbers) {
+TEST_F(BadInput, CellsThatAreNoNumbers) {
     const auto cell = [&](const std::string& text) { return message_for("a;b\n1;2\n\n" + text + ";2\n"); };
     const std::string place = "t.csv row 2 (line 4), column 'a': ";
     EXPECT_EQ(cell("n/a"), place + "'n/a' is not a number");
@@ -137,7 +137,7 @@ TEST_F(BadInput, cells_that_are_no_numbers) {
         EXPECT_EQ(cell(missing), place + "value is missing; use --missing drop to skip such rows");
 }
 
-TEST_F(BadInput, numbers_that_break_a_rule) {
+TEST_F(BadInput, NumbersThatBreakARule) {
     EXPECT_EQ(message_for("a,b\n1,-0.5\n"), "t.csv row 1 (line 2), column 'b': b must be positive; it is -0.5");
     EXPECT_EQ(message_for("a,b\n1,0\n"), "t.csv row 1 (line 2), column 'b': b must be positive; it is 0");
     try {
@@ -149,7 +149,7 @@ TEST_F(BadInput, numbers_that_break_a_rule) {
     }
 }
 
-TEST_F(BadInput, a_missing_text_is_refused) {
+TEST_F(BadInput, AMissingTextIsRefused) {
     const std::string file = folder_.file("t.csv", "g,a\nx,1\n\"\",2\n");
     try {
         read_table({file}, {{"g", Kind::text}});
@@ -161,7 +161,7 @@ TEST_F(BadInput, a_missing_text_is_refused) {
     }
 }
 
-TEST_F(BadInput, rows_with_too_few_or_too_many_fields) {
+TEST_F(BadInput, RowsWithTooFewOrTooManyFields) {
     EXPECT_EQ(message_for("a,b,c\n1,2,3\n1,2\n1,2,3\n"), "t.csv row 2 (line 3) has 2 fields, the header has 3");
     EXPECT_EQ(message_for("a,b,c\n1,2,3,\n"), "t.csv row 1 (line 2) has 4 fields, the header has 3");
     EXPECT_EQ(message_for("a b c\n1 2 3\n1 2 3 4 \n"), "t.csv row 2 (line 3) has 4 fields, the header has 3");
@@ -171,13 +171,13 @@ TEST_F(BadInput, rows_with_too_few_or_too_many_fields) {
               "t.csv row 2 (line 3) has 2 fields, the header has 3");
 }
 
-TEST_F(BadInput, a_file_that_ends_in_the_middle_of_a_row) {
+TEST_F(BadInput, AFileThatEndsInTheMiddleOfARow) {
     EXPECT_EQ(message_for("a,b,c\n1,2,3\n1,2"),
               "t.csv row 2 (line 3) has 2 fields, the header has 3: the file seems to end in the middle of the row");
     EXPECT_EQ(message_for("a,b,c\n1,2,\"3"), "t.csv row 1 (line 2) has a quote that is never closed");
 }
 
-TEST_F(BadInput, quotes_that_do_not_fit) {
+TEST_F(BadInput, QuotesThatDoNotFit) {
     EXPECT_EQ(message_for("a,b\n\"1\"x,2\n"),
               "t.csv row 1 (line 2) has text after a closing quote; write a quote inside a quoted field twice");
     EXPECT_EQ(message_for("\"a,b\n1,2\n"), "t.csv: the header has a quote that is never closed");
@@ -185,7 +185,7 @@ TEST_F(BadInput, quotes_that_do_not_fit) {
     EXPECT_EQ(message_for("a,b,c\n1,2,5\" pipe\n3,4,6\" pipe\n"), "no error");
 }
 
-TEST_F(BadInput, the_first_bad_place_is_named_for_any_number_of_threads) {
+TEST_F(BadInput, TheFirstBadPlaceIsNamedForAnyNumberOfThreads) {
     for (const char* note : {"plain", "\"two\nlines\""}) {
         std::string text = "a,note,b\n";
         for (int i = 1; i <= 300000; ++i) {
@@ -203,7 +203,7 @@ TEST_F(BadInput, the_first_bad_place_is_named_for_any_number_of_threads) {
     }
 }
 
-TEST_F(BadInput, the_first_bad_file_is_named) {
+TEST_F(BadInput, TheFirstBadFileIsNamed) {
     EXPECT_EQ(message({folder_.file("one.csv", "a,b\n1,x\n"), folder_.path("none.csv")}),
               "one.csv row 1 (line 2), column 'b': 'x' is not a number");
 }

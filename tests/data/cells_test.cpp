@@ -21,7 +21,7 @@ CellState state(std::string_view text) {
     return parse_number(text).state;
 }
 
-TEST(Cells, plain_numbers_are_read_to_the_last_bit) {
+TEST(Cells, PlainNumbersAreReadToTheLastBit) {
     EXPECT_EQ(good("1.5"), 1.5);
     EXPECT_EQ(good("-0.1"), -0.1);
     EXPECT_EQ(good(".5"), 0.5);
@@ -34,13 +34,13 @@ TEST(Cells, plain_numbers_are_read_to_the_last_bit) {
     EXPECT_TRUE(std::signbit(good("-0")));
 }
 
-TEST(Cells, blanks_and_quotes_around_a_number_do_not_matter) {
+TEST(Cells, BlanksAndQuotesAroundANumberDoNotMatter) {
     EXPECT_EQ(good("  2.5\t"), 2.5);
     EXPECT_EQ(good("\"2.5\""), 2.5);
     EXPECT_EQ(good(" \" 2.5 \" "), 2.5);
 }
 
-TEST(Cells, a_leading_plus_is_read) {
+TEST(Cells, ALeadingPlusIsRead) {
     EXPECT_EQ(good("+2.5"), 2.5);
     EXPECT_EQ(good("+.5e+1"), 5.0);
     EXPECT_EQ(state("+"), CellState::not_a_number);
@@ -48,7 +48,7 @@ TEST(Cells, a_leading_plus_is_read) {
     EXPECT_EQ(state("+-1"), CellState::not_a_number);
 }
 
-TEST(Cells, fortran_exponents_are_read) {
+TEST(Cells, FortranExponentsAreRead) {
     EXPECT_EQ(good("1.0D+03"), 1000.0);
     EXPECT_EQ(good("-1.25d-2"), -0.0125);
     EXPECT_EQ(good("+1.D0"), 1.0);
@@ -60,7 +60,7 @@ TEST(Cells, fortran_exponents_are_read) {
     EXPECT_EQ(state("1.0D+400"), CellState::too_large);
 }
 
-TEST(Cells, numbers_beyond_the_doubles_are_told_from_infinities) {
+TEST(Cells, NumbersBeyondTheDoublesAreToldFromInfinities) {
     EXPECT_EQ(state("1e400"), CellState::too_large);
     EXPECT_EQ(state("-1e400"), CellState::too_large);
     EXPECT_EQ(state("+1e400"), CellState::too_large);
@@ -69,22 +69,22 @@ TEST(Cells, numbers_beyond_the_doubles_are_told_from_infinities) {
     EXPECT_EQ(state("+inf"), CellState::not_finite);
 }
 
-TEST(Cells, empty_and_the_usual_words_are_missing) {
+TEST(Cells, EmptyAndTheUsualWordsAreMissing) {
     for (const char* text : {"", "  ", "NA", "NaN", "nan", "null", " NA ", "\"\"", "\"NA\"", "-nan", "NAN"})
         EXPECT_EQ(state(text), CellState::missing) << text;
 }
 
-TEST(Cells, other_text_is_no_number) {
+TEST(Cells, OtherTextIsNoNumber) {
     for (const char* text : {"n/a", "abc", "1.5x", "1 2", "1,5", "0x10", "-", ".", "e5", "nand", "\"", "1e", "--1"})
         EXPECT_EQ(state(text), CellState::not_a_number) << text;
 }
 
-TEST(Cells, a_number_of_a_million_digits_is_read) {
+TEST(Cells, ANumberOfAMillionDigitsIsRead) {
     EXPECT_EQ(good("0." + std::string(1000000, '3')), 1.0 / 3.0);
     EXPECT_EQ(state(std::string(1000000, '3')), CellState::too_large);
 }
 
-TEST(Cells, the_locale_has_no_say) {
+TEST(Cells, TheLocaleHasNoSay) {
     const std::string before = std::setlocale(LC_ALL, nullptr);
     // Whichever of these is installed writes a decimal comma; with none the test holds trivially.
     for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})
@@ -94,7 +94,7 @@ TEST(Cells, the_locale_has_no_say) {
     std::setlocale(LC_ALL, before.c_str());
 }
 
-TEST(Cells, quoted_text_loses_its_quotes_and_keeps_its_blanks) {
+TEST(Cells, QuotedTextLosesItsQuotesAndKeepsItsBlanks) {
     std::string buffer;
     EXPECT_EQ(cell_text("  a b ", buffer), "a b");
     EXPECT_EQ(cell_text(" \" a b \" ", buffer), " a b ");
@@ -104,7 +104,7 @@ TEST(Cells, quoted_text_loses_its_quotes_and_keeps_its_blanks) {
     EXPECT_EQ(cell_text("\"", buffer), "\"");
 }
 
-TEST(Cells, a_decimal_comma_is_recognised_only_in_numbers) {
+TEST(Cells, ADecimalCommaIsRecognisedOnlyInNumbers) {
     EXPECT_EQ(with_decimal_point("1,5"), "1.5");
     EXPECT_EQ(with_decimal_point("-1,5e3"), "-1.5e3");
     EXPECT_EQ(with_decimal_point("a,b"), "");

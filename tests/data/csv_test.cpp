@@ -40,13 +40,13 @@ protected:
     test::TemporaryFolder folder_;
 };
 
-TEST_F(Csv, all_delimiters_give_the_same_table) {
+TEST_F(Csv, AllDelimitersGiveTheSameTable) {
     for (const char* text : {"a,b\n1,2\n3,4\n", "a;b\n1;2\n3;4\n", "a\tb\n1\t2\n3\t4\n", "a b\n1 2\n3 4\n",
                              "  a    b  \n 1  2 \n3 \t 4\n", "a, b\n1 , 2\n 3, 4 \n", "a \t b\n1 \t 2\n3\t 4\n"})
         expect_read(text, {1, 3}, {2, 4});
 }
 
-TEST_F(Csv, line_ends_marks_and_blank_lines_do_not_matter) {
+TEST_F(Csv, LineEndsMarksAndBlankLinesDoNotMatter) {
     for (const char* text :
          {"a,b\r\n1,2\r\n3,4\r\n",
           "\xEF\xBB\xBF"
@@ -55,37 +55,37 @@ TEST_F(Csv, line_ends_marks_and_blank_lines_do_not_matter) {
         expect_read(text, {1, 3}, {2, 4});
 }
 
-TEST_F(Csv, quotes_hold_delimiters_newlines_and_quotes) {
+TEST_F(Csv, QuotesHoldDelimitersNewlinesAndQuotes) {
     for (const char* text :
          {"\"a\",\"b\"\n\"1\",\"2\"\n\"3\",\"4\"\n", "a,note,b\n1,\"x,\ny\",2\n3,\"say \"\"hi\"\"\",4\n",
           "\xEF\xBB\xBF\"a\";\"b\"\r\n\"1\";2\r\n3;\"4\"\r\n", "a note b\n1 \"x y\" 2\n3 \"\n\" 4\n"})
         expect_read(text, {1, 3}, {2, 4});
 }
 
-TEST_F(Csv, columns_that_were_not_asked_for_may_hold_anything) {
+TEST_F(Csv, ColumnsThatWereNotAskedForMayHoldAnything) {
     expect_read("z,a,y,b\ntext,1,,2\n1e400,3,inf,4\n", {1, 3}, {2, 4});
     expect_read("b,z,z,a\n2,,,1\n4,,,3\n", {1, 3}, {2, 4});
 }
 
-TEST_F(Csv, without_a_header_columns_are_numbered) {
+TEST_F(Csv, WithoutAHeaderColumnsAreNumbered) {
     expect_read("1,2\n3,4\n", {1, 3}, {2, 4}, {.header = false});
     expect_read(" 1 2\n 3 4\n", {1, 3}, {2, 4}, {.header = false});
     EXPECT_EQ(column_names(folder_.file("t.csv", "7;8;9\n"), {.header = false}),
               (std::vector<std::string>{"1", "2", "3"}));
 }
 
-TEST_F(Csv, the_names_of_the_header_are_given) {
+TEST_F(Csv, TheNamesOfTheHeaderAreGiven) {
     EXPECT_EQ(column_names(folder_.file("t.csv", "\" a, b \", c ,\"d \"\"e\"\"\"\n1,2,3\n")),
               (std::vector<std::string>{"a, b", "c", "d \"e\""}));
     EXPECT_EQ(column_names(folder_.file("t.csv", "a,b")), (std::vector<std::string>{"a", "b"}));
 }
 
-TEST_F(Csv, a_file_of_one_column_needs_no_delimiter) {
+TEST_F(Csv, AFileOfOneColumnNeedsNoDelimiter) {
     const Table table = read_table({folder_.file("t.csv", "wind speed\n1\n\n2\n")}, {{"wind speed"}});
     EXPECT_EQ(numbers(table, "wind speed"), (Numbers{1, 2}));
 }
 
-TEST_F(Csv, rows_with_missing_values_are_dropped_and_counted) {
+TEST_F(Csv, RowsWithMissingValuesAreDroppedAndCounted) {
     const std::string file = folder_.file("t.csv", "a,b,g\n1,2,x\n,4,y\n5,NA,z\n7,8,\n9,10,w\n11,nan,v\n");
     const Table table = read_table({file}, {{"a"}, {"b"}, {"g", Kind::text}}, {.missing = Missing::drop});
     EXPECT_EQ(numbers(table, "a"), (Numbers{1, 9}));
@@ -96,7 +96,7 @@ TEST_F(Csv, rows_with_missing_values_are_dropped_and_counted) {
     EXPECT_EQ(table.dropped(), 4U);
 }
 
-TEST_F(Csv, a_dropped_row_is_dropped_whole) {
+TEST_F(Csv, ADroppedRowIsDroppedWhole) {
     const std::string file = folder_.file("t.csv", "sigma,y\n0,NA\nbad,\n1,2\n");
     const Table table =
         read_table({file}, {{"sigma", Kind::number, Rule::positive}, {"y"}}, {.missing = Missing::drop});
@@ -104,7 +104,7 @@ TEST_F(Csv, a_dropped_row_is_dropped_whole) {
     EXPECT_EQ(table.dropped(), 2U);
 }
 
-TEST_F(Csv, missing_values_can_be_kept) {
+TEST_F(Csv, MissingValuesCanBeKept) {
     const std::string file = folder_.file("t.csv", "a,g\n1,x\nNA,null\n");
     const Table table =
         read_table({file}, {{"a", Kind::number, Rule::positive}, {"g", Kind::text}}, {.missing = Missing::keep});
@@ -114,14 +114,14 @@ TEST_F(Csv, missing_values_can_be_kept) {
     EXPECT_EQ(table.dropped(), 0U);
 }
 
-TEST_F(Csv, labels_are_numbered_by_first_appearance) {
+TEST_F(Csv, LabelsAreNumberedByFirstAppearance) {
     const std::string file = folder_.file("t.csv", "g\nb\na\n\"b\"\n \"say \"\"c\"\"\"\na\n\"say \"\"c\"\"\"\n");
     const Table table = read_table({file}, {{"g", Kind::text}});
     EXPECT_EQ(table.text("g").labels, (std::vector<std::string>{"b", "a", "say \"c\""}));
     EXPECT_EQ(table.text("g").codes, (std::vector<std::uint32_t>{0, 1, 0, 2, 1, 2}));
 }
 
-TEST_F(Csv, files_are_pooled_each_with_its_own_order_of_columns) {
+TEST_F(Csv, FilesArePooledEachWithItsOwnOrderOfColumns) {
     const std::string one = folder_.file("one.csv", "a,b,g\n1,2,x\n");
     const std::string two = folder_.file("two.txt", "g b z a\ny 4 0 3\nx 6 0 5\n");
     const Table table = read_table({one, two, one}, {{"a"}, {"b"}, {"g", Kind::text}});
@@ -131,20 +131,20 @@ TEST_F(Csv, files_are_pooled_each_with_its_own_order_of_columns) {
     EXPECT_EQ(table.text("g").labels, (std::vector<std::string>{"x", "y"}));
 }
 
-TEST_F(Csv, a_column_may_be_asked_for_twice_and_as_number_and_text) {
+TEST_F(Csv, AColumnMayBeAskedForTwiceAndAsNumberAndText) {
     const std::string file = folder_.file("t.csv", "a\n1\n2\n");
     const Table table = read_table({file}, {{"a"}, {"a", Kind::text}, {"a", Kind::number, Rule::positive}});
     EXPECT_EQ(numbers(table, "a"), (Numbers{1, 2}));
     EXPECT_EQ(table.text("a").labels, (std::vector<std::string>{"1", "2"}));
 }
 
-TEST_F(Csv, a_column_that_was_not_read_is_refused) {
+TEST_F(Csv, AColumnThatWasNotReadIsRefused) {
     const Table table = read_table({folder_.file("t.csv", "a\n1\n")}, {{"a"}});
     EXPECT_THROW(table.numbers("b"), InputError);
     EXPECT_THROW(table.text("a"), InputError);
 }
 
-TEST_F(Csv, pipes_are_read_to_their_end) {
+TEST_F(Csv, PipesAreReadToTheirEnd) {
     const std::string pipe = folder_.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     std::string text = "a,b\n";
@@ -168,7 +168,7 @@ std::string large_text(bool quotes, bool gaps) {
     return text;
 }
 
-TEST_F(Csv, the_table_is_the_same_for_any_number_of_threads) {
+TEST_F(Csv, TheTableIsTheSameForAnyNumberOfThreads) {
     for (const bool quotes : {false, true}) {
         for (const bool gaps : {false, true}) {
             const std::string file = folder_.file("t.csv", large_text(quotes, gaps));

@@ -34,7 +34,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // sum = a + b, big = sum > 4.
 const TransformPlan kPlan = {
-    .inputs = {"a", "b"}, .rows_of = {}, .added = {{"sum", {}}, {"big", {}, true}}, .history = {}};
+    .inputs = {{"a"}, {"b"}}, .rows_of = {}, .added = {{"sum", {}}, {"big", {}, true}}, .history = {}};
 
 void add_up(std::span<const std::span<const double>> values, std::span<const std::span<double>> results) {
     for (std::size_t i = 0; i < results[0].size(); ++i) {
@@ -80,36 +80,36 @@ protected:
 
 TransformPlan without_header() {
     TransformPlan plan = kPlan;
-    plan.inputs = {"1", "2"};
+    plan.inputs = {{"1"}, {"2"}};
     plan.header = false;
     return plan;
 }
 
-TEST_F(CsvTransform, columns_are_added_with_the_delimiter_of_the_file) {
+TEST_F(CsvTransform, ColumnsAreAddedWithTheDelimiterOfTheFile) {
     EXPECT_EQ(transform("a,b\n1,2\n3,4\n"), "a,b,sum,big\n1,2,3,0\n3,4,7,1\n");
     EXPECT_EQ(transform("b;note;a\n1;x;2\n3;;4\n"), "b;note;a;sum;big\n1;x;2;3;0\n3;;4;7;1\n");
     EXPECT_EQ(transform("a\tb\n1\t2\n"), "a\tb\tsum\tbig\n1\t2\t3\t0\n");
     EXPECT_EQ(transform("a b\n1  2\n3 \t 4\n"), "a b sum big\n1  2 3 0\n3 \t 4 7 1\n");
 }
 
-TEST_F(CsvTransform, rows_are_kept_to_the_letter) {
+TEST_F(CsvTransform, RowsAreKeptToTheLetter) {
     EXPECT_EQ(transform("a , \"b\",c\n 1.50,\"2\" ,\" x,\n\"\"y\"\" \"\n+3, 4.0e0,\xC3\xA9\n"),
               "a , \"b\",c,sum,big\n 1.50,\"2\" ,\" x,\n\"\"y\"\" \",3.5,0\n+3, 4.0e0,\xC3\xA9,7,1\n");
     EXPECT_EQ(transform(" a b \n 1 2 \n"), " a b  sum big\n 1 2  3 0\n");
 }
 
-TEST_F(CsvTransform, added_cells_come_before_the_line_end) {
+TEST_F(CsvTransform, AddedCellsComeBeforeTheLineEnd) {
     EXPECT_EQ(transform("a,b\r\n1,2\r\n3,4\r\n"), "a,b,sum,big\r\n1,2,3,0\r\n3,4,7,1\r\n");
     EXPECT_EQ(transform("a,b\n1,2\r\n3,4\n"), "a,b,sum,big\n1,2,3,0\r\n3,4,7,1\n");
 }
 
-TEST_F(CsvTransform, a_last_line_without_an_end_gets_that_of_the_first) {
+TEST_F(CsvTransform, ALastLineWithoutAnEndGetsThatOfTheFirst) {
     EXPECT_EQ(transform("a,b\n1,2"), "a,b,sum,big\n1,2,3,0\n");
     EXPECT_EQ(transform("a,b\r\n1,2\r\n3,4"), "a,b,sum,big\r\n1,2,3,0\r\n3,4,7,1\r\n");
     EXPECT_EQ(transform("1,2", without_header()), "1,2,3,0\n");
 }
 
-TEST_F(CsvTransform, a_byte_order_mark_stays_and_blank_lines_go) {
+TEST_F(CsvTransform, AByteOrderMarkStaysAndBlankLinesGo) {
     EXPECT_EQ(transform("\xEF\xBB\xBF\n\na,b\n\n1,2\n  \n\n3,4\n\n"),
               "\xEF\xBB\xBF"
               "a,b,sum,big\n1,2,3,0\n3,4,7,1\n");
@@ -120,13 +120,13 @@ TEST_F(CsvTransform, a_byte_order_mark_stays_and_blank_lines_go) {
               "1,2,3,0\n");
 }
 
-TEST_F(CsvTransform, a_row_with_a_missing_input_keeps_its_place) {
+TEST_F(CsvTransform, ARowWithAMissingInputKeepsItsPlace) {
     EXPECT_EQ(transform("a,b,c\n,2,\nNA,2,x\n1,nan,\n1,2,\n"), "a,b,c,sum,big\n,2,,,\nNA,2,x,,\n1,nan,,,\n1,2,,3,0\n");
     EXPECT_EQ(transform("a b\nNA 2\n1 2\n"), "a b sum big\nNA 2 NA NA\n1 2 3 0\n")
         << "between blanks an empty cell would be none";
 }
 
-TEST_F(CsvTransform, a_result_that_is_missing_is_an_empty_cell) {
+TEST_F(CsvTransform, AResultThatIsMissingIsAnEmptyCell) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
     transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto, auto results) {
         results[0][0] = kNaN;
@@ -135,13 +135,13 @@ TEST_F(CsvTransform, a_result_that_is_missing_is_an_empty_cell) {
     EXPECT_EQ(folder_.content("out.csv"), "a,b,sum,big\n1,2,,1\n");
 }
 
-TEST_F(CsvTransform, a_file_of_one_column_becomes_one_with_commas) {
+TEST_F(CsvTransform, AFileOfOneColumnBecomesOneWithCommas) {
     TransformPlan plan = kPlan;
-    plan.inputs = {"wind speed", "wind speed"};
+    plan.inputs = {{"wind speed"}, {"wind speed"}};
     EXPECT_EQ(transform("wind speed\n1\nNA\n3\n", plan), "wind speed,sum,big\n1,2,0\nNA,,\n3,6,1\n");
 }
 
-TEST_F(CsvTransform, numbers_come_back_as_they_were) {
+TEST_F(CsvTransform, NumbersComeBackAsTheyWere) {
     const Table table = [&] {
         core::Random random(11);
         std::string text = "a,b\n0,5e-324\n0,-1.7976931348623157e308\n0,-2.2250738585072014e-308\n0,1e16\n0,1e-5\n";
@@ -154,7 +154,7 @@ TEST_F(CsvTransform, numbers_come_back_as_they_were) {
     for (std::size_t i = 0; i < table.rows(); ++i) EXPECT_EQ(table.numbers("b")[i], table.numbers("sum")[i]);
 }
 
-TEST_F(CsvTransform, names_that_need_quotes_get_them) {
+TEST_F(CsvTransform, NamesThatNeedQuotesGetThem) {
     TransformPlan plan = kPlan;
     plan.added[0].name = "a, \"b\"";
     EXPECT_EQ(transform("a,b\n1,2\n", plan), "a,b,\"a, \"\"b\"\"\",big\n1,2,3,0\n");
@@ -163,17 +163,17 @@ TEST_F(CsvTransform, names_that_need_quotes_get_them) {
     EXPECT_EQ(column_names(folder_.path("out.csv")), (std::vector<std::string>{"a", "b", "a sum", "big"}));
 }
 
-TEST_F(CsvTransform, without_a_header_none_is_written) {
+TEST_F(CsvTransform, WithoutAHeaderNoneIsWritten) {
     EXPECT_EQ(transform("1,2\n3,4\n", without_header()), "1,2,3,0\n3,4,7,1\n");
 }
 
-TEST_F(CsvTransform, several_files_become_one) {
+TEST_F(CsvTransform, SeveralFilesBecomeOne) {
     const std::string one = folder_.file("one.csv", "a,b\n1,2");
     const std::string two = folder_.file("two.csv", "\xEF\xBB\xBF a,\"b\"\n3,4\n\n");
     EXPECT_EQ(transform_files({one, two, one}), "a,b,sum,big\n1,2,3,0\n3,4,7,1\n1,2,3,0\n");
 }
 
-TEST_F(CsvTransform, files_that_do_not_fit_together_are_refused) {
+TEST_F(CsvTransform, FilesThatDoNotFitTogetherAreRefused) {
     const std::string one = folder_.file("one.csv", "a,b\n1,2\n");
     EXPECT_EQ(message({one, folder_.file("two.csv", "b,a\n1,2\n")}),
               "two.csv has 'b' as column 1, one.csv has 'a'; all files need the same columns in the same order");
@@ -184,7 +184,7 @@ TEST_F(CsvTransform, files_that_do_not_fit_together_are_refused) {
     EXPECT_EQ(message({one, folder_.path("none.csv")}), "cannot read none.csv: No such file or directory");
 }
 
-TEST_F(CsvTransform, a_second_file_from_a_pipe_is_checked_when_its_turn_comes) {
+TEST_F(CsvTransform, ASecondFileFromAPipeIsCheckedWhenItsTurnComes) {
     const std::string one = folder_.file("one.csv", "a,b\n1,2\n");
     const std::string two = pipe();
     std::thread writer([&] { std::ofstream(two) << "a,x\n3,4\n"; });
@@ -196,14 +196,14 @@ TEST_F(CsvTransform, a_second_file_from_a_pipe_is_checked_when_its_turn_comes) {
     again.join();
 }
 
-TEST_F(CsvTransform, names_that_are_taken_are_refused) {
+TEST_F(CsvTransform, NamesThatAreTakenAreRefused) {
     EXPECT_EQ(message_for("a,b,sum\n1,2,3\n"), "t.csv already has a column 'sum'; rename it or drop it");
     TransformPlan plan = kPlan;
     plan.added[1].name = "sum";
     EXPECT_EQ(message_for("a,b\n1,2\n", plan), "the column 'sum' would be added twice");
 }
 
-TEST_F(CsvTransform, bad_places_are_named_as_when_a_table_is_read) {
+TEST_F(CsvTransform, BadPlacesAreNamedAsWhenATableIsRead) {
     EXPECT_EQ(message_for("a,b\n1,2\n\n3,x\n"), "t.csv row 2 (line 4), column 'b': 'x' is not a number");
     EXPECT_EQ(message_for("b;a\n1;2\n3,5;x\n"),
               "t.csv row 2 (line 3), column 'b': '3,5' has a decimal comma: write 3.5");
@@ -223,28 +223,28 @@ TEST_F(CsvTransform, bad_places_are_named_as_when_a_table_is_read) {
     EXPECT_EQ(message({folder_.path("none.csv")}), "cannot read none.csv: No such file or directory");
 }
 
-TEST_F(CsvTransform, a_file_without_rows_among_others_is_refused) {
+TEST_F(CsvTransform, AFileWithoutRowsAmongOthersIsRefused) {
     const std::string one = folder_.file("one.csv", "a,b\n");
     const std::string two = folder_.file("two.csv", "a,b\n1,x\n");
     EXPECT_EQ(message({one, two}), "one.csv has a header but no rows");
     EXPECT_EQ(message({folder_.file("three.csv", "a,b\n1,2\n"), one}), "one.csv has a header but no rows");
 }
 
-TEST_F(CsvTransform, the_output_may_be_the_input) {
+TEST_F(CsvTransform, TheOutputMayBeTheInput) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
     transform_rows({file}, file, kPlan, add_up);
     EXPECT_EQ(folder_.content("t.csv"), "a,b,sum,big\n1,2,3,0\n");
     EXPECT_EQ(folder_.files(), 1U) << "no temporary file is left";
 }
 
-TEST_F(CsvTransform, a_refused_file_stays_as_it_was) {
+TEST_F(CsvTransform, ARefusedFileStaysAsItWas) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\nx,y\n");
     EXPECT_THROW(transform_rows({file}, file, kPlan, add_up), InputError);
     EXPECT_EQ(folder_.content("t.csv"), "a,b\n1,2\nx,y\n");
     EXPECT_EQ(folder_.files(), 1U);
 }
 
-TEST_F(CsvTransform, an_error_in_the_computation_is_passed_on) {
+TEST_F(CsvTransform, AnErrorInTheComputationIsPassedOn) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
     const auto fail = [](auto, auto) { throw std::runtime_error("no model"); };
     EXPECT_THROW(transform_rows({file}, folder_.path("out.csv"), kPlan, fail), std::runtime_error);
@@ -293,7 +293,7 @@ std::string expected_long_text(const std::string& text, const std::string& file)
     return expected;
 }
 
-TEST_F(CsvTransform, the_bytes_are_the_same_for_any_number_of_threads_and_from_a_pipe) {
+TEST_F(CsvTransform, TheBytesAreTheSameForAnyNumberOfThreadsAndFromAPipe) {
     const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 5);
     for (const bool quotes : {false, true}) {
         const std::string text = long_text(3, quotes, quotes ? "\r\n" : "\n");
@@ -308,7 +308,7 @@ TEST_F(CsvTransform, the_bytes_are_the_same_for_any_number_of_threads_and_from_a
     }
 }
 
-TEST_F(CsvTransform, the_first_bad_place_is_named_for_any_number_of_threads) {
+TEST_F(CsvTransform, TheFirstBadPlaceIsNamedForAnyNumberOfThreads) {
     const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 4);
     std::string text = "a,b\n";
     for (int row = 1; row <= 400000; ++row) text += row % 150000 == 0 ? "1,bad\n" : "1,2\n";
@@ -319,13 +319,13 @@ TEST_F(CsvTransform, the_first_bad_place_is_named_for_any_number_of_threads) {
         });
 }
 
-TEST_F(CsvTransform, a_row_longer_than_a_block_passes) {
+TEST_F(CsvTransform, ARowLongerThanABlockPasses) {
     const std::string note(std::size_t{3} << 20, 'x');
     const std::string text = fmt::format("a,b,note\n1,2,{}\n3,4,\"{}\n\"\n", note, note);
     EXPECT_TRUE(transform(text) == fmt::format("a,b,note,sum,big\n1,2,{},3,0\n3,4,\"{}\n\",7,1\n", note, note));
 }
 
-TEST_F(CsvTransform, wide_tables_pass) {
+TEST_F(CsvTransform, WideTablesPass) {
     std::string header = "a,b";
     std::string row = "1,2";
     for (int i = 0; i < 100000; ++i) {
@@ -335,7 +335,7 @@ TEST_F(CsvTransform, wide_tables_pass) {
     EXPECT_TRUE(transform(header + "\n" + row + "\n") == header + ",sum,big\n" + row + ",3,0\n");
 }
 
-TEST_F(CsvTransform, the_computation_may_run_loops_of_its_own) {
+TEST_F(CsvTransform, TheComputationMayRunLoopsOfItsOwn) {
     const std::string file = folder_.file("t.csv", long_text(2, false, "\n"));
     thread_local bool busy = false;
     std::atomic<bool> entered_twice = false;
@@ -356,7 +356,7 @@ TEST_F(CsvTransform, the_computation_may_run_loops_of_its_own) {
     EXPECT_TRUE(out == transform_files({file}));
 }
 
-TEST_F(CsvTransform, columns_are_aligned_for_vectors) {
+TEST_F(CsvTransform, ColumnsAreAlignedForVectors) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
     transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto values, auto results) {
         for (const auto& column : values) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(column.data()) % 64, 0U);
@@ -365,7 +365,7 @@ TEST_F(CsvTransform, columns_are_aligned_for_vectors) {
     });
 }
 
-TEST_F(CsvTransform, rows_of_a_slow_pipe_go_on_before_it_ends) {
+TEST_F(CsvTransform, RowsOfASlowPipeGoOnBeforeItEnds) {
     const std::string in = pipe("in");
     const std::string out = pipe("out");
     std::thread worker([&] { transform_rows({in}, out, kPlan, add_up); });
@@ -390,7 +390,7 @@ TEST_F(CsvTransform, rows_of_a_slow_pipe_go_on_before_it_ends) {
     worker.join();
 }
 
-TEST_F(CsvTransform, a_bad_row_of_a_slow_pipe_is_refused_before_it_ends) {
+TEST_F(CsvTransform, ABadRowOfASlowPipeIsRefusedBeforeItEnds) {
     const std::string in = pipe("in");
     std::atomic<bool> refused = false;
     std::thread worker([&] {
@@ -408,7 +408,7 @@ TEST_F(CsvTransform, a_bad_row_of_a_slow_pipe_is_refused_before_it_ends) {
     worker.join();
 }
 
-TEST_F(CsvTransform, a_file_that_is_its_own_direct_output_is_refused) {
+TEST_F(CsvTransform, AFileThatIsItsOwnDirectOutputIsRefused) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     ASSERT_GE(descriptor, 0);
@@ -439,14 +439,14 @@ long peak_memory() {
     std::fprintf(stderr, "peak %ld kB\n", peak);
     std::filesystem::remove_all(std::filesystem::path(pipe).parent_path());  // nobody else will, after _Exit
 #ifdef __SANITIZE_ADDRESS__
-    constexpr long kMost = 256 * 1024;  // the sanitizer holds back freed memory for a while
+    constexpr long kMax = 256 * 1024;  // the sanitizer holds back freed memory for a while
 #else
-    constexpr long kMost = 64 * 1024;
+    constexpr long kMax = 64 * 1024;
 #endif
-    std::_Exit(peak < kMost ? 0 : 1);
+    std::_Exit(peak < kMax ? 0 : 1);
 }
 
-TEST(CsvTransformMemory, does_not_grow_with_the_rows) {
+TEST(CsvTransformMemory, DoesNotGrowWithTheRows) {
     // 200 MiB of rows through a pipe. A block and all that is made of it takes 2 MiB, of which there are a few for each
     // thread; the rest of the process takes about 20 MiB.
     GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -17,7 +17,7 @@ using Numbers = std::vector<double>;
 
 // Row i has the values i and -i and the code i modulo 1000, and comes in slabs of random length up to `longest`.
 KeptRows keep(std::size_t rows, std::size_t most, std::uint64_t seed, std::size_t longest = 100) {
-    KeptRows kept(2, true, most, seed);
+    KeptRows kept(2, 2, most, seed);
     core::Random random(rows + longest);
     for (std::size_t begin = 0; begin < rows;) {
         const std::size_t count = std::min(rows - begin, 1 + random.below(longest));
@@ -30,7 +30,10 @@ KeptRows keep(std::size_t rows, std::size_t most, std::uint64_t seed, std::size_
             codes[i] = static_cast<std::uint32_t>((begin + i) % 1000);
         }
         const std::vector<std::span<const double>> columns = {values, negative};
-        kept.append(columns, codes);
+        std::vector<std::uint32_t> other = codes;
+        for (std::uint32_t& code : other) code = 999 - code;
+        const std::vector<std::span<const std::uint32_t>> both = {codes, other};
+        kept.append(columns, both);
         begin += count;
     }
     kept.finish();
@@ -61,13 +64,14 @@ TEST(KeptRows, AreExactlyAsManyAsWantedInTheOrderOfTheFile) {
         const auto first = kept.column(0);
         const auto second = kept.column(1);
         ASSERT_EQ(first.size(), most);
-        ASSERT_EQ(kept.codes().size(), most);
+        ASSERT_EQ(kept.codes(0).size(), most);
         for (std::size_t i = 0; i < most; ++i) {
             if (i > 0) {
                 EXPECT_LT(first[i - 1], first[i]);
             }
             EXPECT_EQ(second[i], -first[i]);
-            EXPECT_EQ(kept.codes()[i], static_cast<std::uint32_t>(first[i]) % 1000);
+            EXPECT_EQ(kept.codes(0)[i], static_cast<std::uint32_t>(first[i]) % 1000);
+            EXPECT_EQ(kept.codes(1)[i], 999 - kept.codes(0)[i]);
         }
     }
 }

@@ -1,11 +1,11 @@
-#include "data/messages.hpp"
+#include "accrue/messages.hpp"
 
 #include <gtest/gtest.h>
 
 namespace accrue::data {
 namespace {
 
-TEST(Messages, text_from_files_stays_on_one_line) {
+TEST(Messages, TextFromFilesStaysOnOneLine) {
     EXPECT_EQ(printable("a\nb\x1b[31m"), "a\\x0ab\\x1b[31m");
     EXPECT_EQ(printable("temp\xC3\xA9rature"), "temp\xC3\xA9rature");
     EXPECT_EQ(printable("latin\xE9!"), "latin\\xe9!");
@@ -13,12 +13,12 @@ TEST(Messages, text_from_files_stays_on_one_line) {
     EXPECT_EQ(printable("\xE2\x82"), "\\xe2\\x82");  // cut in the middle
 }
 
-TEST(Messages, long_text_is_cut) {
+TEST(Messages, LongTextIsCut) {
     EXPECT_EQ(printable(std::string(100, 'x'), 10), std::string(10, 'x') + "...");
     EXPECT_EQ(printable(std::string(10, 'x'), 10), std::string(10, 'x'));
 }
 
-TEST(Messages, the_nearest_name_is_suggested_when_it_is_near) {
+TEST(Messages, TheNearestNameIsSuggestedWhenItIsNear) {
     const std::vector<std::string> names = {"prediction", "Observation", "sigma", "y"};
     EXPECT_EQ(nearest_name("sigm", names), "sigma");
     EXPECT_EQ(nearest_name("SIGMA", names), "sigma");
@@ -30,7 +30,7 @@ TEST(Messages, the_nearest_name_is_suggested_when_it_is_near) {
     EXPECT_EQ(nearest_name("Y", names), "y");
 }
 
-TEST(Messages, lists_of_names_are_capped) {
+TEST(Messages, ListsOfNamesAreCapped) {
     EXPECT_EQ(name_list({"a", "b"}), "a, b");
     EXPECT_EQ(name_list({"a", "b", "c"}, 2), "a, b, ... (3 in all)");
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "accrue/threads.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "data/netcdf_file.hpp"
 #include "data/netcdf_time.hpp"
 #include "netcdf_fixture.hpp"
 
@@ -63,7 +65,7 @@ data:
   y = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ;
 )";
 
-TEST_F(NetcdfRead, every_kind_of_file_gives_the_same_rows) {
+TEST_F(NetcdfRead, EveryKindOfFileGivesTheSameRows) {
     for (const char* kind : {"classic", "64-bit-offset", "cdf5", "nc4", "netCDF-4 classic model"}) {
         // The name says nothing: the bytes do.
         const std::string file = from_cdl("a.csv", kField, kind);
@@ -76,7 +78,7 @@ TEST_F(NetcdfRead, every_kind_of_file_gives_the_same_rows) {
     }
 }
 
-TEST_F(NetcdfRead, dimensions_match_by_name_in_any_order) {
+TEST_F(NetcdfRead, DimensionsMatchByNameInAnyOrder) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: time = 2 ; lon = 3 ;
 variables: double y(time, lon) ; double turned(lon, time) ;
@@ -90,14 +92,36 @@ data: y = 1, 2, 3, 4, 5, 6 ; turned = 10, 20, 11, 21, 12, 22 ;)");
     EXPECT_EQ(column(chosen, "y"), (Numbers{1, 2, 3, 4, 5, 6}));
 }
 
-TEST_F(NetcdfRead, a_scalar_is_one_row) {
+TEST_F(NetcdfRead, ColumnsAreComputedFromVariables) {
+    const std::string file = from_cdl("a.nc", kField);
+    const Table table = read_table({file}, {{"y - lat"}, {"lat"}});
+    EXPECT_EQ(column(table, "y - lat"), (Numbers{46, 47, 48, -41, -40, -39, 52, 53, 54, -35, -34, -33}));
+    // The rows are those of all variables together.
+    EXPECT_EQ(column(read_table({file}, {{"lat + y"}}), "lat + y").size(), 12U);
+    EXPECT_EQ(column(read_table({file}, {{"lat * height"}}), "lat * height"), (Numbers{-90, 90}));
+    EXPECT_EQ(numeric_columns(file, {.rows_of = "lat * height"}), (Names{"lat"}));
+    const std::string message = read_message(file, {{"1 / (y - 5)"}});
+    EXPECT_NE(message.find("a.nc at time=0, lat=1, lon=1: 1 / (y - 5) divides by zero: y = 5"), std::string::npos)
+        << message;
+}
+
+TEST_F(NetcdfRead, NumbersThatMeanMissingAreMissing) {
+    const std::string file = from_cdl("a.nc", kField);
+    const Table table = read_table({file}, {{"y"}, {"y * 2"}},
+                                   {.missing = Missing::drop, .marks = {.values = {3}, .of_columns = {{"y", 12}}}});
+    EXPECT_EQ(column(table, "y * 2"), (Numbers{2, 4, 8, 10, 12, 14, 16, 18, 20, 22}));
+    EXPECT_NE(read_message(file, {{"y"}}, {.marks = {.of_columns = {{"z", 1}}}}).find("has no column 'z'"),
+              std::string::npos);
+}
+
+TEST_F(NetcdfRead, AScalarIsOneRow) {
     const std::string file = from_cdl("a.nc", "variables: double y ; int n ; data: y = 4.5 ; n = 7 ;");
     const Table table = read_table({file}, {{"y"}, {"n"}});
     EXPECT_EQ(column(table, "y"), (Numbers{4.5}));
     EXPECT_EQ(column(table, "n"), (Numbers{7}));
 }
 
-TEST_F(NetcdfRead, packed_numbers_are_unpacked) {
+TEST_F(NetcdfRead, PackedNumbersAreUnpacked) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 4 ;
 variables:
@@ -113,7 +137,7 @@ data: y = 0, 1, -1, 2000 ; u = 1, -2, -1, 127 ; v = 1, 20, 21, 22 ;)");
     expect_same(column(table, "v"), {0.5, 10, nan, nan});
 }
 
-TEST_F(NetcdfRead, every_mark_of_a_missing_value_is_one) {
+TEST_F(NetcdfRead, EveryMarkOfAMissingValueIsOne) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 6 ;
 variables:
@@ -127,7 +151,7 @@ data: y = 1, -999.9, -888, NaN, _, -2000 ; k = 1, 2, 3, 4, 6, 7 ;)");
               "a.nc variable 'y' at x=1: value is missing; use --missing drop to skip such rows");
 }
 
-TEST_F(NetcdfRead, the_first_bad_place_is_named_in_the_variables_own_dimensions) {
+TEST_F(NetcdfRead, TheFirstBadPlaceIsNamedInTheVariablesOwnDimensions) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: time = 2 ; lat = 3 ;
 variables: double y(time, lat) ; double lat(lat) ; double s ; double big(time) ;
@@ -146,7 +170,7 @@ data: y = 1, 2, 3, 4, -5, 6 ; lat = 1, _, 3 ; s = 0 ; big = 1, Infinity ;)");
     EXPECT_EQ(column(table, "y"), (Numbers{1, 3, 4, 6}));
 }
 
-TEST_F(NetcdfRead, a_dimension_that_the_rows_lack_is_refused) {
+TEST_F(NetcdfRead, ADimensionThatTheRowsLackIsRefused) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: time = 2 ; lat = 3 ; nv = 2 ;
 variables: double y(time) ; double x(time, lat) ; double s ; double both(lat, lat) ; double bounds(time, nv) ;
@@ -162,7 +186,7 @@ data: y = 1, 2 ; x = 1, 2, 3, 4, 5, 6 ; s = 1 ; both = 1,2,3,4,5,6,7,8,9 ; bound
     EXPECT_EQ(column_names(file), (Names{"y", "x", "s", "both", "bounds"}));
 }
 
-TEST_F(NetcdfRead, texts_and_numbers_are_labels) {
+TEST_F(NetcdfRead, TextsAndNumbersAreLabels) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 4 ; letters = 6 ;
 variables:
@@ -192,7 +216,7 @@ data: y = 1, 2, 3, 4 ; site = "Oslo  ", "Rome", "Oslo", "" ; name = "b", "a", "b
     EXPECT_EQ(read_message(file, {{"y"}, {"site"}}), "a.nc variable 'site' holds text, not numbers");
 }
 
-TEST_F(NetcdfRead, unknown_variables_and_groups) {
+TEST_F(NetcdfRead, UnknownVariablesAndGroups) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 1 ;
 variables: double temperature(x) ; double y(x) ;
@@ -208,7 +232,25 @@ group: model { group: run { variables: double mu(x) ; data: mu = 1 ; } })",
     EXPECT_EQ(read_message(file, {{"model/run/mu"}}), grouped);
 }
 
-TEST_F(NetcdfRead, no_rows_and_no_numbers) {
+TEST_F(NetcdfRead, AClassicFileThatIsCutWhileItIsReadIsRefused) {
+    const std::string file = from_cdl("a.nc", R"(
+dimensions: x = 4 ;
+variables: double y(x) ;
+data: y = 1, 2, 3, 4 ;)");
+    const data::NetcdfFile open(file);
+    open.check(NC_NOERR);
+    const auto size = std::filesystem::file_size(file);
+    std::filesystem::resize_file(file, size - 8);
+    try {
+        open.check(NC_NOERR);
+        FAIL() << "the library would have read zeros";
+    } catch (const InputError& error) {
+        EXPECT_EQ(error.what(),
+                  fmt::format("{} changed while it was read: it had {} bytes, and now has {}", file, size, size - 8));
+    }
+}
+
+TEST_F(NetcdfRead, NoRowsAndNoNumbers) {
     const std::string file = from_cdl("a.nc", R"(
 types: compound pair { int a ; int b ; } ;
 dimensions: time = UNLIMITED ; x = 2 ;
@@ -217,10 +259,10 @@ variables: double y(time) ; pair p(x) ; double bad(x) ; bad:scale_factor = "2" ;
     EXPECT_EQ(read_message(file, {{"y"}}), "a.nc has no rows: a dimension of variable 'y' is empty");
     EXPECT_EQ(read_message(file, {{"p"}}),
               "a.nc variable 'p' is of a compound or user-defined type, which is not read");
-    EXPECT_EQ(read_message(file, {{"bad"}}), "a.nc variable 'bad': its attribute 'scale_factor' is no number");
+    EXPECT_EQ(read_message(file, {{"bad"}}), "a.nc variable 'bad': its attribute 'scale_factor' is not a number");
 }
 
-TEST_F(NetcdfRead, files_and_formats_are_pooled) {
+TEST_F(NetcdfRead, FilesAndFormatsArePooled) {
     const std::string body = "dimensions: x = 2 ; variables: double y(x) ; double a ; data: y = 1, 2 ; a = {} ;";
     const std::string one = from_cdl("1.nc", fmt::format(fmt::runtime(body), 5));
     const std::string two = from_cdl("2.nc", fmt::format(fmt::runtime(body), 6), "nc4");
@@ -234,7 +276,7 @@ TEST_F(NetcdfRead, files_and_formats_are_pooled) {
               "4.csv");
 }
 
-TEST_F(NetcdfRead, numeric_columns_are_numbers_that_are_there) {
+TEST_F(NetcdfRead, NumericColumnsAreNumbersThatAreThere) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: time = UNLIMITED ; lat = 2 ; n = 3 ;
 variables: double time(time) ; float y(time, lat) ; char name(lat, n) ; int crs ; double empty(time) ; float lat(lat) ;
@@ -243,7 +285,18 @@ data: time = 1, 2 ; y = 1, _, 3, 4 ; name = "abc", "def" ; crs = 1 ; lat = 1, 2 
     EXPECT_EQ(numeric_columns(file, {.rows_of = "time"}), (Names{"time"}));
 }
 
-TEST_F(NetcdfRead, times_become_seconds_since_1970) {
+TEST_F(NetcdfRead, TimesAreNotAmongTheNumericColumns) {
+    const std::string file = from_cdl("a.nc", R"(
+dimensions: t = 2 ;
+variables: double t(t) ; t:units = "hours since 2024-01-01" ; double start(t) ; start:standard_name = "forecast_reference_time" ;
+  double month(t) ; month:units = "months since 1850-1-1" ; month:calendar = "360_day" ; double axis(t) ; axis:axis = "T" ;
+  double jd(t) ; jd:units = "Days SINCE 2000-01-01" ; double tab(t) ; tab:units = "hours\tsince\t2024-01-01" ;
+  double lead(t) ; lead:units = "hours" ; lead:standard_name = "forecast_period" ; double time(t) ; time:units = "s" ;
+data: t = 1, 2 ; start = 3, 4 ; month = 1, 2 ; axis = 1, 2 ; jd = 1, 2 ; tab = 1, 2 ; lead = 6, 12 ; time = 5, 6 ;)");
+    EXPECT_EQ(numeric_columns(file), (Names{"lead", "time"})) << "attributes tell, names do not";
+}
+
+TEST_F(NetcdfRead, TimesBecomeSecondsSince1970) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 2 ; n = 20 ;
 variables:
@@ -267,7 +320,7 @@ data: t = 0, 1 ; model = 1, 2 ; iso = "1970-01-01T00:00:10Z", "1970-01-02" ;)");
               "a.nc variable 'model' holds times without a date ('days since ...'), the files before it have dates");
 }
 
-TEST(NetcdfTime, units_are_read_as_the_conventions_have_them) {
+TEST(NetcdfTime, UnitsAreReadAsTheConventionsHaveThem) {
     const auto origin = [](const char* units, const char* calendar = "") {
         const auto scale = data::parse_time_units(units, calendar);
         return scale ? scale->origin : std::numeric_limits<double>::infinity();
@@ -285,14 +338,15 @@ TEST(NetcdfTime, units_are_read_as_the_conventions_have_them) {
     EXPECT_EQ(origin("days since 1582-10-15", "gregorian"), origin("days since 1582-10-15", "proleptic_gregorian"));
     EXPECT_EQ(data::parse_time_units("minutes since 1970-01-01", "")->seconds, 60);
     EXPECT_EQ(data::parse_time_units("ms since 1970-01-01", "")->seconds, 1e-3);
-    for (const char* odd : {"", "days", "K", "months since 1970-01-01", "days since", "days since yesterday",
-                            "days since 1970-13-01", "days since 1970-01-01 25:00", "days since 1970-01-01 EST",
-                            "days since 99999999999999999999-01-01", "since 1970-01-01"})
+    for (const char* odd :
+         {"", "days", "K", "months since 1970-01-01", "days since", "days since yesterday", "days since 1970-13-01",
+          "days since 2021-02-29", "days since 2021-04-31", "days since 1970-01-01 25:00", "days since 1970-01-01 EST",
+          "days since 99999999999999999999-01-01", "since 1970-01-01"})
         EXPECT_FALSE(data::parse_time_units(odd, "")) << odd;
     EXPECT_FALSE(data::parse_time_units("days since 1970-01-01", "360_day"));
 }
 
-TEST_F(NetcdfRead, a_million_values_in_slabs) {
+TEST_F(NetcdfRead, AMillionValuesInSlabs) {
     // A record variable, a chunked and compressed one, and one whose first dimension is longer than any slab.
     const auto make = [&](const std::string& name, int mode, const std::vector<std::size_t>& sizes) {
         int file = 0;
@@ -339,7 +393,7 @@ TEST_F(NetcdfRead, a_million_values_in_slabs) {
     expect(make("wide.nc", 0, {2, 300'000}), 600'000, 300'000);
 }
 
-TEST_F(NetcdfRead, a_file_that_is_cut_short_is_refused) {
+TEST_F(NetcdfRead, AFileThatIsCutShortIsRefused) {
     for (const char* kind : {"classic", "64-bit-offset", "cdf5", "nc4"}) {
         from_cdl("a.nc", kField, kind);
         const std::string bytes = folder_.content("a.nc");
@@ -365,7 +419,7 @@ TEST_F(NetcdfRead, a_file_that_is_cut_short_is_refused) {
     }
 }
 
-TEST_F(NetcdfRead, damaged_headers_end_in_a_message) {
+TEST_F(NetcdfRead, DamagedHeadersEndInAMessage) {
     for (const char* kind : {"classic", "cdf5"}) {
         from_cdl("a.nc", kField, kind);
         const std::string bytes = folder_.content("a.nc");
@@ -384,7 +438,7 @@ TEST_F(NetcdfRead, damaged_headers_end_in_a_message) {
     }
 }
 
-TEST_F(NetcdfRead, a_pipe_is_not_read_as_netcdf) {
+TEST_F(NetcdfRead, APipeIsNotReadAsNetcdf) {
     const std::string file = from_cdl("a.nc", "dimensions: x = 1 ; variables: double y(x) ; data: y = 1 ;");
     const std::string pipe = folder_.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
@@ -394,7 +448,7 @@ TEST_F(NetcdfRead, a_pipe_is_not_read_as_netcdf) {
     ::pclose(feed);
 }
 
-TEST_F(NetcdfRead, files_are_read_from_several_threads) {
+TEST_F(NetcdfRead, FilesAreReadFromSeveralThreads) {
     const std::string file = from_cdl("a.nc", kField, "nc4");
     std::vector<std::size_t> rows(64, 0);
     with_threads(4, [&] {
@@ -405,7 +459,7 @@ TEST_F(NetcdfRead, files_are_read_from_several_threads) {
     EXPECT_EQ(rows, std::vector<std::size_t>(64, 12));
 }
 
-TEST_F(NetcdfRead, what_xarray_wrote_is_read) {
+TEST_F(NetcdfRead, WhatXarrayWroteIsRead) {
     if (test::python_with_xarray().empty()) GTEST_SKIP() << "no Python with xarray and netCDF4";
     python(R"(
 import numpy as np, pandas as pd, xarray as xr
@@ -473,6 +527,25 @@ data: lat = 10, 20 ; site = "Oslo", "Rome", "Bern" ; y = )" +
                 "a.nc variable 'y' at time=0, lat=1, lon=1: value is missing; use --missing drop to skip such rows");
         }
         std::filesystem::remove(file);
+    }
+}
+
+TEST_F(NetcdfRead, ANumberOfRecordsThatTheFileDoesNotHaveIsRefused) {
+    for (const char* kind : {"classic", "64-bit-offset", "cdf5"}) {
+        from_cdl("a.nc", "dimensions: t = UNLIMITED ; variables: double y(t) ; data: y = 1, 2, 3 ;", kind);
+        const std::string bytes = folder_.content("a.nc");
+        const std::size_t digits = std::string(kind) == "cdf5" ? 8 : 4;
+        std::string many = bytes;
+        many[4 + digits - 2] = 1;
+        EXPECT_EQ(read_message(folder_.file("many.nc", many), {{"y"}}),
+                  fmt::format("many.nc is cut short: it has {} bytes, its header promises {}", bytes.size(),
+                              bytes.size() + 256 * 8));
+        // All bits set: a stream that nobody counted. The library takes it for a number.
+        std::string open = bytes;
+        open.replace(4, digits, std::string(digits, '\xff'));
+        EXPECT_EQ(read_message(folder_.file("open.nc", open), {{"y"}}),
+                  "open.nc does not say how many records it has (it was written to a stream), and the NetCDF library "
+                  "cannot count them: write it again as a file");
     }
 }
 

@@ -33,7 +33,7 @@ Numbers column(const std::string& file, const std::string& name, Missing missing
 
 TransformPlan plan_for(const std::vector<std::string>& inputs) {
     TransformPlan plan;
-    plan.inputs = inputs;
+    for (const std::string& name : inputs) plan.inputs.push_back({name});
     plan.rows_of = inputs.front();
     plan.added = {{.name = "sigma", .long_name = "standard deviation of the error"},
                   {.name = "q0.05", .long_name = "0.05 quantile", .probability = 0.05},
@@ -87,7 +87,7 @@ void expect_contains(const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\nis not in\n" << text;
 }
 
-TEST_F(NetcdfTransform, the_output_keeps_the_input_and_adds_variables) {
+TEST_F(NetcdfTransform, TheOutputKeepsTheInputAndAddsVariables) {
     for (const char* kind : {"classic", "64-bit offset", "cdf5", "netCDF-4", "netCDF-4 classic model"}) {
         const std::string file = from_cdl("a.nc", kField, kind);
         const std::string out = transform(file, plan_for({"mu", "lat"}));
@@ -121,7 +121,7 @@ TEST_F(NetcdfTransform, the_output_keeps_the_input_and_adds_variables) {
     }
 }
 
-TEST_F(NetcdfTransform, without_records_the_quantiles_come_first) {
+TEST_F(NetcdfTransform, WithoutRecordsTheQuantilesComeFirst) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: lat = 2 ; lon = 2 ;
 variables: double mu(lat, lon) ; double lon(lon) ; data: mu = 1, 2, 3, 4 ; lon = 0, 100 ;)");
@@ -130,7 +130,7 @@ variables: double mu(lat, lon) ; double lon(lon) ; data: mu = 1, 2, 3, 4 ; lon =
     EXPECT_EQ(column(folder_.path("out.nc"), "quantiles"), (Numbers{10, 1020, 30, 1040, 100, 10200, 300, 10400}));
 }
 
-TEST_F(NetcdfTransform, rows_are_those_of_the_input_with_most_dimensions) {
+TEST_F(NetcdfTransform, RowsAreThoseOfTheInputWithMostDimensions) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 2 ; y = 2 ;
 variables: double a ; double b(x) ; double c(y, x) ; double d(x, y) ;
@@ -145,7 +145,43 @@ data: a = 1 ; b = 10, 20 ; c = 1, 2, 3, 4 ; d = 0, 0, 0, 0 ;)");
     EXPECT_EQ(column(folder_.path("one.nc"), "quantiles"), (Numbers{10, 100}));
 }
 
-TEST_F(NetcdfTransform, netcdf_4_keeps_groups_types_chunks_and_compression) {
+TEST_F(NetcdfTransform, InputsAreComputedFromVariables) {
+    const std::string file = from_cdl("a.nc", R"(
+dimensions: x = 2 ; y = 2 ;
+variables: double a(x) ; double b(y) ; double c(y, x) ; c:units = "K" ;
+data: a = 1, 2 ; b = 10, 20 ; c = 1, 2, 3, -9999 ;)");
+    TransformPlan plan = plan_for({"a + b", "c"});
+    plan.rows_of = "mean(c, a)";
+    plan.marks.values = {-9999};
+    transform(file, plan);
+    expect_contains(dump("out.nc", "-h"), "double sigma(y, x) ;");
+    EXPECT_EQ(dump("out.nc", "-h").find("sigma:units"), std::string::npos) << "a computed column has none";
+    expect_contains(dump("out.nc"), " sigma =\n  12, 14,\n  24, _ ;");
+}
+
+TEST_F(NetcdfTransform, RowsHaveTheDimensionsOfAllInputsTogether) {
+    for (const char* kind : {"classic", "nc4"}) {
+        const std::string file = from_cdl("a.nc", R"(
+dimensions: time = UNLIMITED ; x = 2 ; y = 3 ;
+variables: double t(time) ; double a(x) ; double b(y) ; double c(y, x) ;
+data: t = 100, 200 ; a = 10, 20 ; b = 1, 2, 3 ; c = 0, 0, 0, 0, 0, 0 ;)",
+                                          kind);
+        TransformPlan plan = plan_for({"a", "b"});
+        plan.rows_of = "";
+        transform(file, plan, "ab.nc");
+        expect_contains(dump("ab.nc", "-h"), "double sigma(x, y) ;");
+        EXPECT_EQ(column(folder_.path("ab.nc"), "sigma"), (Numbers{11, 12, 13, 21, 22, 23}));
+        // The input with the most dimensions comes first, and an unlimited one before all.
+        plan = plan_for({"a", "t", "c", "b"});
+        plan.rows_of = "";
+        transform(file, plan, "all.nc");
+        expect_contains(dump("all.nc", "-h"), "double sigma(time, y, x) ;");
+        EXPECT_EQ(column(folder_.path("all.nc"), "sigma"),
+                  (Numbers{111, 121, 112, 122, 113, 123, 211, 221, 212, 222, 213, 223}));
+    }
+}
+
+TEST_F(NetcdfTransform, Netcdf4KeepsGroupsTypesChunksAndCompression) {
     const std::string file = from_cdl("a.nc", R"(
 types: compound pair { int a ; int b ; } ;
 dimensions: x = UNLIMITED ; y = 6 ;
@@ -164,7 +200,7 @@ group: more { variables: int k(y) ; data: k = 1, 2, 3, 4, 5, 6 ; })",
     EXPECT_EQ(column(folder_.path("out.nc"), "sigma"), (Numbers{1, 2, 3, 4, 5, 6}));
 }
 
-TEST_F(NetcdfTransform, a_missing_input_gives_fill_values_whatever_is_computed) {
+TEST_F(NetcdfTransform, AMissingInputGivesFillValuesWhateverIsComputed) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 4 ;
 variables: double mu(x) ; double z(x) ; data: mu = 1, _, 3, 4 ; z = 1, 2, NaN, 4 ;)");
@@ -180,7 +216,7 @@ variables: double mu(x) ; double z(x) ; data: mu = 1, _, 3, 4 ; z = 1, 2, NaN, 4
     expect_contains(dump("out.nc"), " off_support = 1, _, _, 1 ;");
 }
 
-TEST_F(NetcdfTransform, a_million_rows_go_through_in_slabs_for_any_number_of_threads) {
+TEST_F(NetcdfTransform, AMillionRowsGoThroughInSlabsForAnyNumberOfThreads) {
     for (const int mode : {0, NC_NETCDF4}) {
         const std::string path = folder_.path("a.nc");
         int file = 0;
@@ -222,13 +258,13 @@ TEST_F(NetcdfTransform, a_million_rows_go_through_in_slabs_for_any_number_of_thr
     }
 }
 
-TEST_F(NetcdfTransform, a_file_may_be_replaced_by_its_own_output) {
+TEST_F(NetcdfTransform, AFileMayBeReplacedByItsOwnOutput) {
     const std::string file = from_cdl("a.nc", kField, "nc4");
     transform(file, plan_for({"mu"}), "a.nc");
     EXPECT_EQ(column(file, "sigma", Missing::drop), (Numbers{1, 2, 4, 5, 6}));
 }
 
-TEST_F(NetcdfTransform, no_records_give_no_values) {
+TEST_F(NetcdfTransform, NoRecordsGiveNoValues) {
     const std::string file =
         from_cdl("a.nc", "dimensions: t = UNLIMITED ; variables: double mu(t) ; double k ; data: k = 1 ;");
     transform(file, plan_for({"mu"}));
@@ -236,7 +272,7 @@ TEST_F(NetcdfTransform, no_records_give_no_values) {
     expect_contains(dump("out.nc"), "quantile = 0.05, 0.95");
 }
 
-TEST_F(NetcdfTransform, what_does_not_fit_is_refused_and_leaves_nothing) {
+TEST_F(NetcdfTransform, WhatDoesNotFitIsRefusedAndLeavesNothing) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 2 ; quantile = 1 ;
 variables: double mu(x) ; double sigma(x) ; double big(x) ; double other(quantile) ; char name(x) ;
@@ -248,7 +284,7 @@ data: mu = 1, 2 ; big = 1, -Infinity ;)");
     plan.added.erase(plan.added.begin() + 1, plan.added.begin() + 3);
     const auto with_input = [&](const char* name) {
         TransformPlan changed = plan;
-        changed.inputs.emplace_back(name);
+        changed.inputs.push_back({name});
         return transform_message(file, changed);
     };
     EXPECT_EQ(with_input("big"), "a.nc variable 'big' at x=1: '-inf' is not finite");
@@ -278,13 +314,13 @@ data: mu = 1, 2 ; big = 1, -Infinity ;)");
     EXPECT_EQ(folder_.files(), 2U);
 }
 
-// 0 when a file-size limit, which stands in for a full disk, ends in the right error.
+// 0 when a file-size limit, which stands in for a full disk, ends in the right error before anything is computed.
 int status_on_a_full_disk(const std::string& file, const std::string& out) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{60'000, 60'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     try {
-        transform_rows({file}, out, plan_for({"mu"}), compute);
+        transform_rows({file}, out, plan_for({"mu"}), [](Values, Results) { std::_Exit(3); });
     } catch (const MachineError& error) {
         if (error.what() == "cannot write " + out + ": File too large") return 0;
         std::fprintf(stderr, "%s\n", error.what());
@@ -296,7 +332,7 @@ int status_on_a_full_disk(const std::string& file, const std::string& out) {
 // In a process of its own, since the limit stays. So few rows start no threads, which would not survive the fork. It
 // ends without clean-up: what HDF5 keeps for each thread would be a leak to a sanitizer, since the fork left the others
 // behind.
-TEST_F(NetcdfTransform, a_full_disk_is_named_and_leaves_the_old_file) {
+TEST_F(NetcdfTransform, AFullDiskIsNamedAndLeavesTheOldFile) {
     for (const char* kind : {"classic", "nc4"}) {
         std::string body = "dimensions: x = 4000 ; variables: double mu(x) ; data: mu = 0";
         for (int i = 1; i < 4000; ++i) body += ", " + std::to_string(i);
@@ -309,7 +345,7 @@ TEST_F(NetcdfTransform, a_full_disk_is_named_and_leaves_the_old_file) {
     }
 }
 
-TEST_F(NetcdfTransform, xarray_reads_the_output) {
+TEST_F(NetcdfTransform, XarrayReadsTheOutput) {
     if (test::python_with_xarray().empty()) GTEST_SKIP() << "no Python with xarray and netCDF4";
     for (const char* kind : {"classic", "nc4"}) {
         transform(from_cdl("a.nc", kField, kind), plan_for({"mu", "lat"}));

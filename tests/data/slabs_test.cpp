@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "accrue/error.hpp"
 #include "accrue/table.hpp"
 #include "core/random.hpp"
+#include "data/input_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace accrue {
@@ -171,6 +173,43 @@ TEST_F(Slabs, ColumnsAreFoundInTheBeginningOfAFile) {
         EXPECT_EQ(column_names(file, options(bytes)), (std::vector<std::string>{"x", "g", "y", "t"}));
         EXPECT_EQ(numeric_columns(file, options(bytes)), (std::vector<std::string>{"x", "y"}));
     }
+}
+
+TEST_F(Slabs, AFileThatShrinksWhileItIsReadIsRefusedAndNamed) {
+    std::string text = "x,y,g,t\n";
+    for (int i = 0; i < 100'000; ++i) text += "1,2,a,3\n";
+    const std::string file = folder_.file("t.csv", text);
+    std::size_t slabs = 0;
+    try {
+        read_slabs({file}, columns(), options(1 << 16), [&](const Table&) {
+            if (++slabs == 2) std::filesystem::resize_file(file, 200'000);
+        });
+        FAIL() << "the rest was read from nowhere";
+    } catch (const InputError& error) {
+        EXPECT_EQ(error.what(), file + " changed while it was read: it had 800008 bytes, and now has 200000");
+    }
+    EXPECT_GT(slabs, 1U);
+}
+
+TEST_F(Slabs, AStreamEndsWhereTheFileEndedWhenItWasOpened) {
+    const std::string path = folder_.file("t.csv", "x,y\n1,2\n3,4.5\n");
+    std::array<char, 64> place{};
+    {
+        data::InputFile file(path);
+        EXPECT_EQ(file.read(place.data(), 8), 8U);
+        std::filesystem::resize_file(path, 10);
+        EXPECT_EQ(file.read(place.data(), 8), 2U);
+        try {
+            file.read(place.data(), 8);
+            FAIL() << "half a number was taken for a whole one";
+        } catch (const InputError& error) {
+            EXPECT_EQ(error.what(), path + " changed while it was read: it had 14 bytes, and now has 10");
+        }
+    }
+    data::InputFile file(path);
+    std::filesystem::resize_file(path, 20);
+    EXPECT_EQ(file.read(place.data(), place.size()), 10U);
+    EXPECT_EQ(file.read(place.data(), place.size()), 0U);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void expect_time(std::string_view text, double seconds) {
     EXPECT_EQ(time.seconds, seconds);
 }
 
-TEST(IsoTime, days_are_counted_from_1970) {
+TEST(IsoTime, DaysAreCountedFrom1970) {
     expect_time("1970-01-01", 0);
     expect_time("1970-01-02", kDay);
     expect_time("1969-12-31", -kDay);
@@ -42,7 +42,7 @@ TEST(IsoTime, days_are_counted_from_1970) {
     expect_time("9999-12-31", 2932896 * kDay);
 }
 
-TEST(IsoTime, the_time_of_day_may_be_cut_anywhere) {
+TEST(IsoTime, TheTimeOfDayMayBeCutAnywhere) {
     expect_time("2021-03-04T05:06:07", kMoment);
     expect_time("2021-03-04 05:06:07", kMoment);
     expect_time("2021-03-04t05:06:07z", kMoment);
@@ -53,11 +53,11 @@ TEST(IsoTime, the_time_of_day_may_be_cut_anywhere) {
     expect_time("2021-03-04T05:06:07,75Z", kMoment + 0.75);
 }
 
-TEST(IsoTime, a_fraction_before_1970_counts_forward) {
+TEST(IsoTime, AFractionBefore1970CountsForward) {
     expect_time("1969-12-31T23:59:59.5Z", -0.5);
 }
 
-TEST(IsoTime, offsets_lead_back_to_utc) {
+TEST(IsoTime, OffsetsLeadBackToUtc) {
     expect_time("2021-03-04T05:06:07Z", kMoment);
     expect_time("2021-03-04T05:06:07+00:00", kMoment);
     expect_time("2021-03-04T06:06:07+01:00", kMoment);
@@ -67,12 +67,12 @@ TEST(IsoTime, offsets_lead_back_to_utc) {
     expect_time("2021-03-04T06:06+01:00", kMoment - 7);
 }
 
-TEST(IsoTime, the_last_moment_of_a_day_is_the_first_of_the_next) {
+TEST(IsoTime, TheLastMomentOfADayIsTheFirstOfTheNext) {
     expect_time("2021-03-04T24:00:00Z", 18691 * kDay);
     expect_time("2016-12-31T23:59:60Z", 17167 * kDay);  // a leap second
 }
 
-TEST(IsoTime, other_texts_are_no_times) {
+TEST(IsoTime, OtherTextsAreNoTimes) {
     for (const char* text : {"",
                              "x",
                              "2021",
@@ -99,7 +99,7 @@ TEST(IsoTime, other_texts_are_no_times) {
         EXPECT_EQ(data::parse_iso_time(text).state, data::TimeState::not_a_time) << text;
 }
 
-TEST(IsoTime, days_and_hours_that_do_not_exist_are_noticed) {
+TEST(IsoTime, DaysAndHoursThatDoNotExistAreNoticed) {
     for (const char* text : {"2021-13", "2021-00-01", "2021-02-29", "1900-02-29", "2021-04-31", "2021-04-00",
                              "2021-03-04T25:00", "2021-03-04T24:00:01", "2021-03-04T05:60", "2021-03-04T05:06:61",
                              "2021-03-04T05:06:07+24:00", "2021-03-04T05:06:07+01:60"})
@@ -129,16 +129,16 @@ protected:
     test::TemporaryFolder folder_;
 };
 
-TEST_F(Times, numbers_stay_the_numbers_they_are) {
+TEST_F(Times, NumbersStayTheNumbersTheyAre) {
     EXPECT_EQ(read({folder_.file("t.csv", "t\n-1.5\n2021\n20210304\n1e9\n")}), (Numbers{-1.5, 2021, 20210304, 1e9}));
 }
 
-TEST_F(Times, iso_texts_become_seconds) {
+TEST_F(Times, IsoTextsBecomeSeconds) {
     EXPECT_EQ(read({folder_.file("t.csv", "t,x\n 2021-03-04T05:06:07Z ,1\n\"2021-03-04 05:06:07.5\",2\n1970-01,3\n")}),
               (Numbers{kMoment, kMoment + 0.5, 0}));
 }
 
-TEST_F(Times, missing_times_are_like_missing_numbers) {
+TEST_F(Times, MissingTimesAreLikeMissingNumbers) {
     const std::string file = folder_.file("t.csv", "t,x\nNA,1\n1970-01-02,2\n,3\n");
     EXPECT_EQ(read({file}, {.missing = Missing::drop}), Numbers{kDay});
     const Numbers kept = read({file}, {.missing = Missing::keep});
@@ -149,17 +149,17 @@ TEST_F(Times, missing_times_are_like_missing_numbers) {
               "t.csv row 1 (line 2), column 't': value is missing; use --missing drop to skip such rows");
 }
 
-TEST_F(Times, other_texts_are_refused_with_their_place) {
+TEST_F(Times, OtherTextsAreRefusedWithTheirPlace) {
     EXPECT_EQ(
         message_for("t\n1970-01-01\n01/02/1970\n"),
-        "t.csv row 2 (line 3), column 't': '01/02/1970' is no time; write a number, or ISO 8601 like 2021-03-04 or "
+        "t.csv row 2 (line 3), column 't': '01/02/1970' is not a time; write a number, or ISO 8601 like 2021-03-04 or "
         "2021-03-04T05:06:07Z");
     EXPECT_EQ(message_for("t\n2021-02-30\n"),
               "t.csv row 1 (line 2), column 't': there is no time '2021-02-30': a part of it is out of range");
     EXPECT_EQ(message_for("t\ninf\n"), "t.csv row 1 (line 2), column 't': 'inf' is not finite");
 }
 
-TEST_F(Times, numbers_and_texts_in_one_column_are_refused) {
+TEST_F(Times, NumbersAndTextsInOneColumnAreRefused) {
     EXPECT_EQ(message_for("t\n1\nNA\n"), message_for("t\n1970-01-01\nNA\n")) << "a missing value has no form";
     EXPECT_EQ(message_for("t\n1\n1970-01-01\n"),
               "t.csv row 2 (line 3), column 't': '1970-01-01' is an ISO 8601 time, but the rows before have numbers");
@@ -167,20 +167,20 @@ TEST_F(Times, numbers_and_texts_in_one_column_are_refused) {
               "t.csv row 3 (line 4), column 't': '3' is a number, but the rows before have ISO 8601 times");
 }
 
-TEST_F(Times, what_dropped_rows_hold_does_not_matter) {
+TEST_F(Times, WhatDroppedRowsHoldDoesNotMatter) {
     const std::string file = folder_.file("t.csv", "t,y\n1,\n1970-01-02,1\n");
     const Table table = read_table({file}, {{"t", Kind::time}, {"y"}}, {.missing = Missing::drop});
     EXPECT_EQ(table.numbers("t")[0], kDay);
 }
 
-TEST_F(Times, forms_are_compared_between_files) {
+TEST_F(Times, FormsAreComparedBetweenFiles) {
     const std::string one = folder_.file("one.csv", "t\n1\n");
     const std::string two = folder_.file("two.csv", "t\n\n1970-01-01\n");
     EXPECT_EQ(message({one, two}),
               "two.csv row 1 (line 3), column 't': '1970-01-01' is an ISO 8601 time, but the rows before have numbers");
 }
 
-TEST_F(Times, the_first_place_of_another_form_is_named_in_long_files) {
+TEST_F(Times, TheFirstPlaceOfAnotherFormIsNamedInLongFiles) {
     // Several chunks: the form changes in a late one, and another fault follows in the same chunk.
     std::string text = "t,x\n";
     int row = 0;
@@ -209,18 +209,18 @@ TEST_F(Times, the_first_place_of_another_form_is_named_in_long_files) {
     }
 }
 
-TEST_F(Times, a_column_asked_for_as_number_and_time_holds_numbers) {
+TEST_F(Times, AColumnAskedForAsNumberAndTimeHoldsNumbers) {
     const std::string file = folder_.file("t.csv", "t\n1970-01-01\n");
     EXPECT_THROW(read_table({file}, {{"t", Kind::time}, {"t"}}), InputError);
     EXPECT_THROW(read_table({file}, {{"t"}, {"t", Kind::time}}), InputError);
 }
 
-TEST_F(Times, rules_hold_for_times_too) {
+TEST_F(Times, RulesHoldForTimesToo) {
     const std::string file = folder_.file("t.csv", "t\n1969-12-31\n");
     EXPECT_THROW(read_table({file}, {{"t", Kind::time, Rule::positive}}), InputError);
 }
 
-TEST_F(Times, numeric_columns_are_those_without_text) {
+TEST_F(Times, NumericColumnsAreThoseWithoutText) {
     const std::string file = folder_.file("t.csv",
                                           "id,day,x,empty,y,mixed,inf,\n"
                                           "a,1970-01-01,1,,NA,1,inf,1\n"
@@ -231,7 +231,7 @@ TEST_F(Times, numeric_columns_are_those_without_text) {
     EXPECT_TRUE(numeric_columns(folder_.file("h.csv", "a,b\n")).empty());
 }
 
-TEST_F(Times, numeric_columns_look_at_the_first_thousand_rows) {
+TEST_F(Times, NumericColumnsLookAtTheFirstThousandRows) {
     std::string text = "late,later\n";
     for (int i = 1; i <= 1001; ++i) text += fmt::format("{},{}\n", i == 1000 ? "x" : "1", i == 1001 ? "x" : "1");
     EXPECT_EQ(numeric_columns(folder_.file("t.csv", text)), std::vector<std::string>{"later"});

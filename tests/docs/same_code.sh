@@ -9,7 +9,7 @@ if [[ ${3:-} != excerpt ]]; then
 fi
 [[ -n $(block "$1") ]]
 block "$1" | while IFS= read -r line; do
-  if ! sed 's/^ *//' "$2" | grep -qxF -- "$line"; then
+  if ! grep -qxF -- "$line" <(sed 's/^ *//' "$2"); then
     echo "not in $2: $line" >&2
     exit 1
   fi

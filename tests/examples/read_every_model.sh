@@ -10,7 +10,9 @@ cd "$scratch"
 "$accrue" generate G --rows 60 -o G.csv
 "$accrue" generate 5D --rows 60 -o 5D.csv
 awk -F, -v OFS=, 'NR == 1 { print "x", "e"; next } { print $1, $4 - $2 }' G.csv > errors.csv
-for form in network polynomial clusters constant; do
+forms=$("$accrue" fit --help | sed -n "s/.*--form {\(.*\)}.*/\1/p")
+[[ $forms == *,* ]]
+for form in ${forms//,/ }; do
   for bias in none constant linear; do
     "$accrue" fit G.csv --inputs x --prediction f --observation y --form $form --bias $bias --quiet -o model.json >/dev/null
     "$python" "$read_model" model.json
@@ -20,6 +22,11 @@ done
 "$python" "$read_model" model.json
 for mean in gp network; do
   "$accrue" fit 5D.csv --inputs x1,x2,x3,x4,x5 --observation y --mean $mean --quiet -o model.json >/dev/null
+  "$python" "$read_model" model.json
+done
+families=$("$accrue" fit --help | sed -n "s/.*--family {\(.*\)}.*/\1/p")
+for family in ${families//,/ }; do
+  "$accrue" fit G.csv --inputs x --prediction f --observation y --family $family --bias network --starts 1 --quiet -o model.json >/dev/null
   "$python" "$read_model" model.json
 done
 "$accrue" fit errors.csv --error e --bias linear --quiet -o model.json >/dev/null

@@ -12,9 +12,8 @@ using support::Rows;
 using support::some_rows;
 
 void expect_sound(const Rows& rows, FitOptions options = {}) {
-    for (const char* form : {"network", "polynomial", "constant"})
+    for (const std::string& form : support::forms_of(rows.inputs.size()))
         for (const char* recipe : {"default", "paper"}) {
-            if (rows.inputs.size() > 1 && std::string(form) == "polynomial") continue;
             if (std::string(recipe) == "paper" && !rows.codes.empty()) continue;
             SCOPED_TRACE(testing::Message() << form << ", " << recipe);
             options.form = form;

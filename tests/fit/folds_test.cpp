@@ -113,7 +113,35 @@ TEST(Folds, OfDistinctTimesAreOfEqualSize) {
     for (const std::size_t c : count) EXPECT_NEAR(static_cast<double>(c), 103.0 / 5, 1);
 }
 
-TEST(Folds, OfTimeAndGroupSplitNeither) {
+// The groups of the rows as those that folds never split.
+Archive with_fold_groups(const Rows& data) {
+    Archive archive = data.archive();
+    std::swap(archive.groups, archive.fold_groups);
+    std::swap(archive.roles.group, archive.roles.fold_group);
+    return archive;
+}
+
+TEST(Folds, OfFoldGroupsSplitTheseAndNotTheGroups) {
+    Rows data = some_rows(120, 135);
+    add_groups(data, 6, false);
+    EXPECT_EQ(make_folds(with_fold_groups(data), 3, 1), make_folds(data.archive(), 3, 1));
+    std::vector<std::uint32_t> storms;
+    const std::vector<std::string> labels(20, "storm");
+    for (std::size_t i = 0; i < 120; ++i) storms.push_back(static_cast<std::uint32_t>(i / 6));
+    Archive archive = data.archive();
+    archive.fold_groups = {storms, labels};
+    expect_unsplit(make_folds(archive, 5, 1), storms);
+}
+
+TEST(Folds, OfTimeSplitGroupsThatSpanThePeriod) {
+    Rows data = some_rows(100, 136);
+    for (std::size_t i = 0; i < 100; ++i) data.times.push_back(static_cast<double>(i));
+    const Folds without = make_folds(data.archive(), 5, 1);
+    add_groups(data, 4, false);
+    EXPECT_EQ(make_folds(data.archive(), 5, 1), without) << "blocks of time alone decide";
+}
+
+TEST(Folds, OfTimeAndFoldGroupSplitNeither) {
     core::Random random(126);
     int made = 0;
     for (int repeat = 0; repeat < 60; ++repeat) {
@@ -122,14 +150,14 @@ TEST(Folds, OfTimeAndGroupSplitNeither) {
         for (std::size_t i = 0; i < 300; ++i)  // groups follow one another and often overlap
             data.times.push_back(std::floor(static_cast<double>(i) + random.uniform(0, 12)));
         const std::string words = refusal([&] {
-            const Folds fold = make_folds(data.archive(), 4, 1);
+            const Folds fold = make_folds(with_fold_groups(data), 4, 1);
             expect_unsplit(fold, data.times);
             expect_unsplit(fold, data.codes);
             expect_contiguous(fold, data.times, 4);
             ++made;
         });
         if (words != "no refusal") {
-            EXPECT_NE(words.find("that split no group"), std::string::npos) << words;
+            EXPECT_NE(words.find("without splitting a 'site'"), std::string::npos) << words;
         }
     }
     EXPECT_GT(made, 0);
@@ -137,8 +165,9 @@ TEST(Folds, OfTimeAndGroupSplitNeither) {
     Rows data = some_rows(100, 128);
     add_groups(data, 4, false);
     for (std::size_t i = 0; i < 100; ++i) data.times.push_back(static_cast<double>(i));
-    EXPECT_EQ(refusal([&] { make_folds(data.archive(), 5, 1); }),
-              "column 't' allows 1 block of time that split no group, which cannot make 5 folds; use fewer --folds");
+    EXPECT_EQ(refusal([&] { make_folds(with_fold_groups(data), 5, 1); }),
+              "column 't' allows a single block of time without splitting a 'site', which cannot be held out; use "
+              "another column, or no --fold-group");
 }
 
 TEST(Folds, AsManyAsTimesOrGroupsArePossible) {
@@ -154,8 +183,6 @@ TEST(Folds, ImpossibleOnesAreRefusedWithTheRule) {
     Rows data = some_rows(4, 131);
     EXPECT_EQ(refusal([&] { make_folds(data.archive(), 5, 1); }),
               "4 rows cannot make 5 folds; use more rows or fewer --folds");
-    EXPECT_EQ(refusal([&] { make_folds(data.archive(), 1, 1); }), "there must be at least 2 folds; there are 1");
-    EXPECT_EQ(refusal([&] { make_folds(data.archive(), 0, 1); }), "there must be at least 2 folds; there are 0");
     Rows grouped = some_rows(20, 132);
     add_groups(grouped, 3, false);
     EXPECT_EQ(refusal([&] { make_folds(grouped.archive(), 5, 1); }),
@@ -167,7 +194,10 @@ TEST(Folds, ImpossibleOnesAreRefusedWithTheRule) {
     Rows timed = some_rows(20, 134);
     timed.times.assign(20, 7.0);
     EXPECT_EQ(refusal([&] { make_folds(timed.archive(), 5, 1); }),
-              "column 't' allows 1 block of time, which cannot make 5 folds; use fewer --folds");
+              "column 't' allows a single block of time, which cannot be held out; use another column");
+    for (std::size_t i = 0; i < 20; ++i) timed.times[i] = static_cast<double>(i % 3);
+    EXPECT_EQ(refusal([&] { make_folds(timed.archive(), 5, 1); }),
+              "column 't' allows 3 blocks of time, which cannot make 5 folds; use --folds 3 or another column");
 }
 
 }  // namespace

@@ -14,14 +14,14 @@ using support::Rows;
 using support::some_rows;
 
 TEST(FitIdentity, ModelFileDoesNotDependOnThreadsOrOnEarlierFits) {
-    for (const char* form : {"network", "polynomial", "constant"})
+    for (const std::string& form : form_names())
         for (const char* recipe : {"default", "paper"}) {
             SCOPED_TRACE(testing::Message() << form << ", " << recipe);
             const Rows rows = some_rows(120, 150);
             FitOptions options;
             options.form = form;
             options.recipe = recipe;
-            options.most_iterations = 40;
+            options.max_iterations = 40;
             support::expect_same_for_any_threads([&] { return fit(rows.archive(), options).model.text(); });
         }
 }
@@ -34,7 +34,7 @@ TEST(FitIdentity, HoldsForManyRowsWeightsAndBias) {
         rows.weights.push_back(random.uniform(0.5, 2));
         rows.prediction.push_back(random.normal());
     }
-    for (const char* form : {"network", "constant"})
+    for (const std::string& form : support::forms_of(2))
         for (const char* recipe : {"default", "paper"}) {
             SCOPED_TRACE(testing::Message() << form << ", " << recipe);
             FitOptions options;
@@ -43,7 +43,7 @@ TEST(FitIdentity, HoldsForManyRowsWeightsAndBias) {
             options.bias = "linear";
             options.folds = 2;
             options.starts = 2;
-            options.most_iterations = 4;
+            options.max_iterations = 4;
             support::expect_same_for_any_threads([&] { return fit(rows.archive(), options).model.text(); });
         }
 }
@@ -52,7 +52,7 @@ TEST(FitIdentity, OutOfFoldSigmasDoNotDependOnThreads) {
     Rows rows = some_rows(300, 153);
     support::add_groups(rows, 20, false);
     FitOptions options;
-    options.most_iterations = 20;
+    options.max_iterations = 20;
     support::expect_same_for_any_threads([&] { return fit(rows.archive(), options).sigmas; });
 }
 
@@ -73,7 +73,7 @@ std::vector<double> grid_sigma(const Model& model) {
 
 TEST(FitUnits, PowersOfTwoChangeNothingButTheUnit) {
     const Rows rows = some_rows(150, 155);
-    for (const char* form : {"network", "polynomial", "constant"})
+    for (const std::string& form : form_names())
         for (const char* bias : {"none", "linear"}) {
             FitOptions options;
             options.form = form;
@@ -98,9 +98,9 @@ double relative_cost(const FitResult& result) {
 TEST(FitUnits, OtherUnitsCostTheSame) {
     // Rounding sends the descents other ways, and stops may come an iteration earlier or later: 1% of the cost.
     const Rows rows = some_rows(400, 156, 2);
-    for (const char* form : {"network", "polynomial", "constant"}) {
+    for (const std::string& form : form_names()) {
         Rows own = rows;
-        if (std::string(form) == "polynomial") own.inputs.pop_back();
+        if (form == "polynomial") own.inputs.pop_back();  // it is of one input
         FitOptions options;
         options.form = form;
         const double expected = relative_cost(fit(own.archive(), options));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "fit/tasks.hpp"
 #include "support/archives.hpp"
 
 namespace accrue {
@@ -17,7 +18,7 @@ using support::some_rows;
 
 bool says(const Verdict& verdict, const std::string& words) {
     return std::any_of(verdict.remarks.begin(), verdict.remarks.end(),
-                       [&](const std::string& remark) { return remark.find(words) != std::string::npos; });
+                       [&](const Message& remark) { return remark.text().find(words) != std::string::npos; });
 }
 
 // The error of a row moves with the input and the prediction, by `constant` and `slope` standard deviations.
@@ -65,10 +66,25 @@ TEST(FitBias, CorrectionLeavesNoBiasOutOfFold) {
 
 TEST(FitBias, IsRecommendedWhenItHelpsAndOnlyThen) {
     FitOptions options;
+    options.bias = "none";
     options.form = "constant";
     EXPECT_TRUE(says(fit(biased_rows(500, 0.6, 0, 201).archive(), options).verdict, "--bias constant would lower"));
     EXPECT_TRUE(says(fit(biased_rows(500, 0, 0.6, 202).archive(), options).verdict, "--bias linear would lower"));
     EXPECT_FALSE(says(fit(biased_rows(500, 0, 0, 203).archive(), options).verdict, "--bias"));
+}
+
+TEST(FitBias, IsNotRecommendedWhereARecalibrationHasMovedTheMean) {
+    FitOptions options;
+    options.form = "constant";
+    options.recalibrate = "isotonic";
+    const Rows rows = biased_rows(500, 0.6, 0, 201);
+    const FitResult result = fit(rows.archive(), options);
+    EXPECT_FALSE(says(result.verdict, "--bias"));
+    // It would be no help: of a constant sigma's errors the map moves all alike.
+    options.bias = "constant";
+    EXPECT_NEAR(fit(rows.archive(), options).verification.crps / result.verification.crps, 1, 0.01);
+    options.bias = "constant";
+    EXPECT_FALSE(says(fit(biased_rows(500, 0, 0.6, 202).archive(), options).verdict, "--bias"));
 }
 
 TEST(FitVerdict, SaysWhenSigmaIsNoBetterThanAConstant) {
@@ -118,14 +134,14 @@ TEST(FitOutcome, DroppedStartsSayWhy) {
     FitOptions options;
     options.folds = 2;
     options.starts = 6;
-    options.most_iterations = 12;
+    options.max_iterations = 12;
     const FitResult result = fit(rows.archive(), options);
     std::size_t kept = 0;
     for (const StartOutcome& start : result.starts) {
         EXPECT_EQ(start.dropped_because.empty(), start.kept);
         kept += start.kept ? 1 : 0;
         if (!start.kept) {
-            EXPECT_NE(start.dropped_because.find("below half of the best"), std::string::npos);
+            EXPECT_NE(start.dropped_because.find("below half of its fold's best"), std::string::npos);
         }
     }
     EXPECT_LT(kept, result.starts.size());
@@ -137,6 +153,38 @@ TEST(FitOutcome, DroppedStartsSayWhy) {
     EXPECT_EQ(std::count_if(paper.starts.begin(), paper.starts.end(), [](const auto& s) { return s.kept; }), 1);
     for (const StartOutcome& start : paper.starts)
         EXPECT_EQ(start.dropped_because, start.kept ? "" : "another start has a lower validation cost");
+}
+
+TEST(FitOutcome, StartsAreComparedWithinTheirFold) {
+    // Held-out costs of three starts in an easy fold and in a hard one, where a constant is nearly as good.
+    const std::vector<std::vector<double>> costs = {{0.50, 0.55, 0.90}, {0.97, 0.98, 0.995}};
+    std::vector<fitting::Trained> trained;
+    std::vector<fitting::Trained> constants(2);
+    for (std::size_t fold = 0; fold < 2; ++fold) {
+        constants[fold].outcome.validation_cost = 1;
+        for (const double cost : costs[fold]) {
+            trained.emplace_back();
+            trained.back().outcome.fold = fold;
+            trained.back().outcome.validation_cost = cost;
+        }
+    }
+    fitting::judge(trained, constants, {}, 500);
+    std::vector<bool> kept;
+    for (const fitting::Trained& t : trained) kept.push_back(t.outcome.kept);
+    EXPECT_EQ(kept, (std::vector<bool>{true, true, false, true, true, false}));
+}
+
+TEST(FitOutcome, SkillIsAtMostOneAndPositiveWhereTheCostIsLower) {
+    using fitting::Score;
+    for (const double constant : {-1.9, -0.1, 0.0, 0.1, 2.5})
+        for (const double gain : {-3.0, -0.5, 0.0, 0.5, 3.0, 40.0}) {
+            const double skill = fitting::skill({Score::Kind::nlpd, 0.5}, constant - gain, constant);
+            EXPECT_LE(skill, 1) << constant << ' ' << gain;
+            // The difference is rounded before it is compared.
+            EXPECT_EQ(skill > 1e-12, gain > 0) << constant << ' ' << gain;
+            EXPECT_EQ(skill < -1e-12, gain < 0) << constant << ' ' << gain;
+        }
+    EXPECT_EQ(fitting::skill({Score::Kind::ar, 0.5}, 0.25, 1), 0.75);
 }
 
 TEST(FitOutcome, AConstantThatStartsAtItsMinimumHasACost) {
@@ -181,7 +229,7 @@ TEST(FitOutcome, SigmasAreThoseOfTheRowsHeldOut) {
 
 TEST(FitWatching, FalseInterruptsAtOnce) {
     const Rows rows = some_rows(300, 210);
-    for (const char* form : {"network", "polynomial", "constant"})
+    for (const std::string& form : form_names())
         for (const char* recipe : {"default", "paper"}) {
             FitOptions options;
             options.form = form;
@@ -225,8 +273,65 @@ TEST(FitWatching, ChangesNothing) {
     EXPECT_EQ(fit(rows.archive(), {}, [](const FitProgress&) { return true; }).model.text(), alone);
 }
 
+// Every x has a row of weight 1 and one of weight 3, whose error is twice as large; or three such rows. Groups of equal
+// size make the same folds of both, and inputs the same mean and spread, so that the two archives are one problem.
+struct WeightedOrRepeated {
+    explicit WeightedOrRepeated(std::uint64_t seed) {
+        constexpr std::size_t kGroups = 10;
+        constexpr std::size_t kPoints = 20;
+        core::Random random(seed);
+        weighted.inputs.resize(1);
+        repeated.inputs.resize(1);
+        for (std::size_t g = 0; g < kGroups; ++g) {
+            weighted.labels.push_back(fmt::format("g{}", g));
+            for (std::size_t p = 0; p < kPoints; ++p) {
+                const double x = random.uniform(-0.5, 0.5);
+                for (const double weight : {1.0, 3.0}) {
+                    const double error = (weight == 1 ? 1 : 2) * std::exp(x) * random.normal();
+                    add(weighted, x, error, g);
+                    weighted.weights.push_back(weight);
+                    for (int copy = 0; copy < weight; ++copy) add(repeated, x, error, g);
+                }
+            }
+        }
+        repeated.labels = weighted.labels;
+        unweighted = weighted;
+        unweighted.weights.clear();
+    }
+    static void add(Rows& rows, double x, double error, std::size_t group) {
+        rows.inputs[0].push_back(x);
+        rows.errors.push_back(error);
+        rows.codes.push_back(static_cast<std::uint32_t>(group));
+    }
+    Rows weighted, repeated, unweighted;
+};
+
 TEST(FitWeights, AWholeWeightActsLikeRepeatedRows) {
-    // Not the same folds, but a constant sigma of nearly the same size; zero weights are rows that are not there.
+    const WeightedOrRepeated rows(216);
+    const std::vector<double> x = {-0.4, -0.2, 0.0, 0.2, 0.4};
+    const std::vector<std::span<const double>> inputs = {x};
+    for (const std::string& form : form_names()) {
+        SCOPED_TRACE(form);
+        FitOptions options;
+        options.form = form;
+        options.score = "crps";  // the balance of ar knows how many rows there are
+        const FitResult weighted = fit(rows.weighted.archive(), options);
+        const FitResult repeated = fit(rows.repeated.archive(), options);
+        const FitResult unweighted = fit(rows.unweighted.archive(), options);
+        const std::vector<double> a = weighted.model.forecast(inputs).sigma;
+        const std::vector<double> b = repeated.model.forecast(inputs).sigma;
+        const std::vector<double> c = unweighted.model.forecast(inputs).sigma;
+        // Sums in another order, whose rounding a descent of some hundred steps lets grow to 1e-12.
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            EXPECT_NEAR(a[i], b[i], 1e-9 * b[i]);
+            EXPECT_GT(std::fabs(a[i] - c[i]), 0.05 * c[i]) << "the weights were not used";
+        }
+        EXPECT_NEAR(weighted.verification.crps, repeated.verification.crps, 1e-9);
+    }
+}
+
+TEST(FitWeights, RowsOfWeightZeroAreNotThere) {
+    // Not the same folds, but a constant sigma of nearly the same size.
     Rows weighted = some_rows(300, 214);
     Rows without = weighted;
     for (std::size_t i = 0; i < 300; ++i) weighted.weights.push_back(i < 150 ? 1 : 0);

@@ -75,6 +75,20 @@ TEST(FitRefuses, ValuesThatAreNotFinite) {
     }
 }
 
+TEST(FitRefuses, InputsTooFarApartForADouble) {
+    Rows rows = some_rows(60, 169);
+    for (std::size_t i = 0; i < 60; ++i) rows.inputs[0][i] = i % 3 == 0 ? 1.7e308 : -1.7e308;
+    for (const std::string& form : form_names())
+        for (const char* bias : {"none", "linear"}) {
+            FitOptions options;
+            options.form = form;
+            options.bias = bias;
+            EXPECT_EQ(refused(rows, options),
+                      "column '" + rows.archive().input_names[0] +
+                          "' has values from -1.7e+308 to 1.7e+308, too far apart for a double");
+        }
+}
+
 TEST(FitRefuses, LengthsThatDiffer) {
     Rows rows = some_rows(20, 165);
     rows.inputs[0].pop_back();
@@ -104,19 +118,20 @@ TEST(FitRefuses, UnknownNames) {
         options.recipe = recipe;
         options.form = "spline";
         EXPECT_EQ(refused(rows, options),
-                  "there is no form 'spline'; known are clusters, constant, network, polynomial");
+                  "--form is 'spline', but must be one of clusters, constant, network, polynomial");
         options = {};
         options.recipe = recipe;
         options.score = "mse";
-        EXPECT_EQ(refused(rows, options), "there is no score 'mse'; known are ar, crps, nlpd");
+        EXPECT_EQ(refused(rows, options), "--score is 'mse', but must be one of ar, crps, nlpd");
         options = {};
         options.recipe = recipe;
         options.bias = "cubic";
-        EXPECT_EQ(refused(rows, options), "there is no bias correction 'cubic'; known are none, constant, linear");
+        EXPECT_EQ(refused(rows, options),
+                  "--bias is 'cubic', but must be one of auto, none, constant, linear, network");
     }
     FitOptions options;
     options.recipe = "mine";
-    EXPECT_EQ(refused(rows, options), "there is no recipe 'mine'; known are default, paper");
+    EXPECT_EQ(refused(rows, options), "--recipe is 'mine', but must be one of default, paper");
 }
 
 TEST(FitRefuses, OptionsOutOfRange) {
@@ -127,7 +142,7 @@ TEST(FitRefuses, OptionsOutOfRange) {
         EXPECT_NE(refused(rows, options).find("--balance"), std::string::npos) << balance;
     }
     FitOptions options;
-    options.most_iterations = 0;
+    options.max_iterations = 0;
     EXPECT_NE(refused(rows, options), "no refusal");
     // Negative shares once wrapped around to a division that looked possible.
     for (const auto& [training, validation] :
@@ -158,7 +173,7 @@ TEST(FitRefuses, GroupsAndTimesWithThePapersRecipe) {
     Rows rows = some_rows(20, 170);
     support::add_groups(rows, 6, false);
     EXPECT_EQ(refused(rows, paper),
-              "the paper's recipe divides rows at random; --group and --time go with --recipe default");
+              "the paper's recipe divides rows at random; --group, --fold-group and --time go with --recipe default");
 }
 
 }  // namespace

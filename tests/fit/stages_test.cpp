@@ -18,14 +18,14 @@ FitOptions short_fit() {
     FitOptions options;
     options.folds = 2;
     options.starts = 1;
-    options.most_iterations = 6;
+    options.max_iterations = 6;
     return options;
 }
 
 TEST(Stages, EndOnAllRowsWithTheCostOfADirectFit) {
     const Rows rows = some_rows(kManyRows, 160, 2);
     FitOptions options = short_fit();
-    options.most_iterations = 40;
+    options.max_iterations = 40;
     const FitResult staged = fit(rows.archive(), options);
     options.stages = false;
     const FitResult direct = fit(rows.archive(), options);

@@ -26,7 +26,7 @@ Rows rows_with_prediction(std::size_t n) {
 Model fitted(const std::string& bias = "none") {
     FitOptions options;
     options.bias = bias;
-    options.most_iterations = 15;
+    options.max_iterations = 15;
     return fit(rows_with_prediction(100).archive(), options).model;
 }
 

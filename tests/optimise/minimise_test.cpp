@@ -1,8 +1,10 @@
 #include "optimise/minimise.hpp"
 
+#include <glog/logging.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 namespace accrue::optimise {
 namespace {
@@ -33,7 +35,7 @@ Watch go_on(int, std::span<const double>, double) {
 }
 
 Options tight(Method method) {
-    return {.method = method, .most_iterations = 400, .function_tolerance = 1e-14, .gradient_tolerance = 1e-10};
+    return {.method = method, .max_iterations = 400, .function_tolerance = 1e-14, .gradient_tolerance = 1e-10};
 }
 
 TEST(Minimise, FindsTheMinimumOfRosenbrock) {
@@ -84,9 +86,9 @@ TEST(Minimise, StopsWhenTheWatcherSaysSo) {
 
 TEST(Minimise, StopsAfterTheMostIterations) {
     Options options = tight(Method::lbfgs);
-    options.most_iterations = 3;
+    options.max_iterations = 3;
     const Outcome outcome = minimise(rosenbrock, {-1.2, 1}, go_on, options);
-    EXPECT_EQ(outcome.reason, Reason::most_iterations);
+    EXPECT_EQ(outcome.reason, Reason::max_iterations);
     EXPECT_EQ(outcome.iterations, 3);
 }
 
@@ -102,6 +104,20 @@ TEST(Minimise, NeverEndsWhereTheFunctionIsNotDefined) {
         double value = 0;
         ASSERT_TRUE(walled(outcome.x, value, {}));
         EXPECT_EQ(value, outcome.value);
+    }
+}
+
+TEST(Minimise, ASlopeThatIsNoNumberIsWhereTheFunctionIsNotDefined) {
+    for (const Method method : kMethods) {
+        const auto torn = [](std::span<const double> x, double& value, std::span<double> gradient) {
+            value = (x[0] - 3) * (x[0] - 3);
+            if (!gradient.empty()) gradient[0] = x[0] < 1 ? 2 * (x[0] - 3) : NAN;
+            return true;
+        };
+        const Outcome outcome = minimise(
+            torn, {-2}, [](int, std::span<const double>, double) { return Watch::go_on; }, tight(method));
+        EXPECT_TRUE(std::isfinite(outcome.value));
+        EXPECT_LE(outcome.value, 25);
     }
 }
 
@@ -151,11 +167,83 @@ TEST(Minimise, PrintsNothingWhenTheLineSearchFails) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+TEST(Minimise, LeavesTheLogLevelOfTheProcessAsItIs) {
+    const int before = FLAGS_minloglevel;
+    for (const int level : {google::GLOG_INFO, google::GLOG_ERROR}) {
+        FLAGS_minloglevel = level;
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 4; ++t)
+            threads.emplace_back([] {
+                for (int i = 0; i < 20; ++i) minimise(rosenbrock, {-1.2, 1}, go_on, tight(Method::lbfgs));
+            });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(FLAGS_minloglevel, level);
+    }
+    FLAGS_minloglevel = before;
+}
+
 TEST(Minimise, ReasonsHaveWords) {
     EXPECT_EQ(to_string(Reason::stopped_by_watcher), "stopped early");
     EXPECT_EQ(to_string(Reason::converged), "converged");
-    EXPECT_EQ(to_string(Reason::most_iterations), "most iterations reached");
+    EXPECT_EQ(to_string(Reason::max_iterations), "maximum number of iterations reached");
     EXPECT_EQ(to_string(Reason::no_step), "no better step found");
+}
+
+TEST(Adam, GoesToTheMinimumAndShowsItsSteps) {
+    Options options;
+    options.method = Method::adam;
+    options.max_iterations = 2000;
+    std::vector<int> shown;
+    const Outcome outcome = minimise(
+        [](std::span<const double> x, double& value, std::span<double> gradient) {
+            value = (x[0] - 1) * (x[0] - 1) + 10 * (x[1] + 2) * (x[1] + 2);
+            if (!gradient.empty()) {
+                gradient[0] = 2 * (x[0] - 1);
+                gradient[1] = 20 * (x[1] + 2);
+            }
+            return true;
+        },
+        {0, 0},
+        [&](int iteration, std::span<const double>, double) {
+            shown.push_back(iteration);
+            return Watch::go_on;
+        },
+        options);
+    // Its last steps are as long as the last rate.
+    EXPECT_NEAR(outcome.x[0], 1, 10 * kAdamLastRate);
+    EXPECT_NEAR(outcome.x[1], -2, 10 * kAdamLastRate);
+    EXPECT_EQ(outcome.reason, Reason::max_iterations);
+    EXPECT_EQ(outcome.iterations, 2000);
+    ASSERT_GT(shown.size(), 3U);
+    EXPECT_EQ(shown[1], kAdamWatched);
+    EXPECT_EQ(shown.back(), 2000);
+}
+
+TEST(Adam, MinimisesTheMeanOfItsParts) {
+    const auto about = [](double centre) -> Function {
+        return [centre](std::span<const double> x, double& value, std::span<double> gradient) {
+            value = (x[0] - centre) * (x[0] - centre);
+            if (!gradient.empty()) gradient[0] = 2 * (x[0] - centre);
+            return true;
+        };
+    };
+    const std::vector<Function> parts = {about(0), about(1), about(5)};
+    Options options;
+    options.max_iterations = 3000;
+    const Outcome outcome = minimise_parts(parts, {4}, go_on, options);
+    EXPECT_NEAR(outcome.x[0], 2, 0.02);
+}
+
+TEST(Adam, StopsWhereItIsToldToAndWhereThereIsNoValue) {
+    Options options;
+    options.method = Method::adam;
+    const auto stop = [](int iteration, std::span<const double>, double) {
+        return iteration >= 20 ? Watch::stop : Watch::go_on;
+    };
+    EXPECT_EQ(minimise(rosenbrock, {-1.2, 1}, stop, options).iterations, 20);
+    EXPECT_EQ(minimise(rosenbrock, {-1.2, 1}, stop, options).reason, Reason::stopped_by_watcher);
+    EXPECT_EQ(minimise(walled, {0.99}, go_on, options).reason, Reason::no_step);
+    EXPECT_TRUE(std::isinf(minimise(walled, {2}, go_on, options).value));
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(CountedRanks, GiveTheScoreToAMillionth) {
                 // small are the worst case.
                 const double bound = heavy && factor < 1 ? 1e-5 : 1e-6;
                 EXPECT_NEAR(counted.score.value, exact.score.value, bound * exact.score.value) << factor << heavy;
-                // What a change of every log sigma would change, and each row's slope, whose place has its bound.
+                // What a change of every log sigma would change, and each row's slope, whose rank has its bound.
                 double sum = 0;
                 double size = 0;
                 double total = 0;
@@ -83,8 +83,8 @@ TEST(CountedRanks, AreWrongByLessThanTwiceTheFullestCell) {
     std::vector<double> counted(kRows);
     scores::RankBuffers ranks;
     scores::CountBuffers counts;
-    scores::places(t, {}, kRows, exact, ranks);
-    ASSERT_TRUE(scores::counted_places(t, {}, kRows, counted, counts));
+    scores::mid_ranks(t, {}, kRows, exact, ranks);
+    ASSERT_TRUE(scores::counted_mid_ranks(t, {}, kRows, counted, counts));
     for (std::size_t i = 0; i < kRows; ++i) ASSERT_LE(std::fabs(exact[i] - counted[i]), 2 * scores::kFullestCell);
 }
 

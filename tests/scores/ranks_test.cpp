@@ -17,21 +17,21 @@ namespace accrue::scores {
 namespace {
 
 // (2 * weight before + own weight) of every row, tied rows taken together; by a plain stable sort.
-std::vector<long double> brute_places(const std::vector<double>& t, const std::vector<double>& weights) {
+std::vector<long double> brute_mid_ranks(const std::vector<double>& t, const std::vector<double>& weights) {
     std::vector<std::size_t> order(t.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return t[a] < t[b]; });
-    std::vector<long double> places(t.size());
+    std::vector<long double> mid_ranks(t.size());
     long double before = 0;
     for (std::size_t first = 0; first < t.size();) {
         std::size_t last = first;
         long double own = 0;
         for (; last < t.size() && t[order[last]] == t[order[first]]; ++last)
             own += weights.empty() ? 1.0L : weights[order[last]];
-        for (; first < last; ++first) places[order[first]] = 2 * before + own;
+        for (; first < last; ++first) mid_ranks[order[first]] = 2 * before + own;
         before += own;
     }
-    return places;
+    return mid_ranks;
 }
 
 TEST(Ranks, EveryRankIsExactWhateverTheDistribution) {
@@ -40,8 +40,8 @@ TEST(Ranks, EveryRankIsExactWhateverTheDistribution) {
         for (const AwkwardSample& sample : awkward_samples(n)) {
             SCOPED_TRACE(testing::Message() << n << " rows, " << sample.name);
             std::vector<double> result(n, -1.0);
-            places(sample.t, {}, static_cast<double>(n), result, buffers);
-            const std::vector<long double> expected = brute_places(sample.t, {});
+            mid_ranks(sample.t, {}, static_cast<double>(n), result, buffers);
+            const std::vector<long double> expected = brute_mid_ranks(sample.t, {});
             std::size_t wrong = 0;
             for (std::size_t i = 0; i < n; ++i) {
                 // Whole numbers divided by N, in two roundings at most: the rank itself must be right.
@@ -61,8 +61,8 @@ TEST(Ranks, WeightedPlacesAreThoseOfAPlainSort) {
         for (const AwkwardSample& sample : awkward_samples(n)) {
             SCOPED_TRACE(testing::Message() << n << " rows, " << sample.name);
             std::vector<double> result(n, -1.0);
-            places(sample.t, weights, total, result, buffers);
-            const std::vector<long double> expected = brute_places(sample.t, weights);
+            mid_ranks(sample.t, weights, total, result, buffers);
+            const std::vector<long double> expected = brute_mid_ranks(sample.t, weights);
             double worst = 0;
             for (std::size_t i = 0; i < n; ++i)
                 worst = std::max(worst, static_cast<double>(std::fabs(result[i] - expected[i] / total)));
@@ -81,7 +81,7 @@ TEST(Ranks, PlacesHaveTheSameBytesForAnyNumberOfThreads) {
             support::expect_same_for_any_threads([&] {
                 RankBuffers buffers;
                 std::vector<double> result(n);
-                places(sample.t, weights, total, result, buffers);
+                mid_ranks(sample.t, weights, total, result, buffers);
                 return result;
             });
         }
@@ -95,17 +95,17 @@ TEST(Ranks, AnEmptySpanOfWeightsThatHasAnAddressMeansNoWeights) {
     const std::vector<double> t = {0.3, -0.2, 0.1};
     RankBuffers buffers;
     std::vector<double> result(3);
-    places(t, emptied, 3, result, buffers);
+    mid_ranks(t, emptied, 3, result, buffers);
     EXPECT_EQ(result, (std::vector<double>{5.0 / 3, 1.0 / 3, 3.0 / 3}));
 }
 
-// [AR] in long double with places by a plain sort, for the same t as the library's.
+// [AR] in long double with ranks by a plain sort, for the same t as the library's.
 AccuracyReliability brute_accuracy_reliability(const std::vector<double>& errors, const std::vector<double>& sigmas,
                                                double beta, std::vector<long double>& gradient) {
     const std::size_t n = errors.size();
     std::vector<double> t(n);
     for (std::size_t i = 0; i < n; ++i) t[i] = errors[i] / sigmas[i] * kRootHalf;
-    const std::vector<long double> place = brute_places(t, {});
+    const std::vector<long double> mid_rank = brute_mid_ranks(t, {});
     const long double root_pi = std::sqrt(std::numbers::pi_v<long double>);
     long double crps = 0;
     long double rs = 0;
@@ -115,7 +115,7 @@ AccuracyReliability brute_accuracy_reliability(const std::vector<double>& errors
         const long double erf = std::erf(x);
         const long double gauss = std::exp(-x * x);
         const long double slope = std::sqrt(2 / std::numbers::pi_v<long double>) * gauss - 1 / root_pi;
-        const long double distance = x * (erf + 1 - place[i] / n);
+        const long double distance = x * (erf + 1 - mid_rank[i] / n);
         crps += errors[i] * erf + sigmas[i] * slope;
         rs += distance + gauss / root_pi;
         gradient[i] = (beta * slope - (1 - beta) * distance / sigmas[i]) / n;

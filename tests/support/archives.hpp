@@ -10,6 +10,7 @@
 #include "accrue/error.hpp"
 #include "accrue/fit.hpp"
 #include "accrue/generate.hpp"
+#include "accrue/options.hpp"
 #include "core/random.hpp"
 
 namespace accrue::support {
@@ -36,11 +37,11 @@ struct Rows {
         a.times = times;
         a.groups = {codes, labels};
         const auto name = [](const auto& values, const char* text) { return std::string(values.empty() ? "" : text); };
-        a.prediction_name = name(prediction, "mu");
-        a.weight_name = name(weights, "w");
-        a.time_name = name(times, "t");
-        a.group_name = name(codes, "site");
-        a.error_name = name(errors, "e");
+        a.roles.prediction = name(prediction, "mu");
+        a.roles.weight = name(weights, "w");
+        a.roles.time = name(times, "t");
+        a.roles.group = name(codes, "site");
+        a.roles.error = name(errors, "e");
         return a;
     }
 };
@@ -79,6 +80,20 @@ inline void add_groups(Rows& rows, std::size_t groups, bool in_blocks) {
     for (std::size_t g = 0; g < groups; ++g) rows.labels.push_back(fmt::format("g{}", g));
     for (std::size_t i = 0; i < n; ++i)
         rows.codes.push_back(static_cast<std::uint32_t>(in_blocks ? i * groups / n : i % groups));
+}
+
+// All forms that take as many inputs. A polynomial is of one input, so that it cannot take part where there are more.
+inline std::vector<std::string> forms_of(std::size_t inputs) {
+    std::vector<std::string> names = form_names();
+    if (inputs > 1) std::erase(names, "polynomial");
+    return names;
+}
+
+// All means that a fit can learn.
+inline std::vector<std::string> learned_means() {
+    std::vector<std::string> names = fit_option("mean").choice_names();
+    std::erase(names, "none");
+    return names;
 }
 
 // What the refusal says, or a word that no test expects.

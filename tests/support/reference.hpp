@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -85,6 +86,22 @@ struct KolmogorovRow {
 struct KolmogorovMedian {
     std::size_t n;
     long double median;
+};
+
+// families.csv. A value is NaN where no double holds it; slopes are by the further parameters.
+struct FamilyRow {
+    std::string family;
+    double u;
+    std::vector<double> further;
+    double cdf, survival, log_pdf, crps, normal_score, score_slope;
+    std::vector<double> score_slopes, crps_slopes, log_pdf_slopes;
+};
+
+// family_moments.csv.
+struct FamilyMoments {
+    std::string family;
+    std::vector<double> further;
+    double mean, sd;
 };
 
 namespace detail {
@@ -203,6 +220,57 @@ inline std::vector<KolmogorovMedian> read_kolmogorov_medians() {
     return detail::read_csv<KolmogorovMedian>(
         "kolmogorov_median.csv", "n,median", [](const std::vector<std::string>& f, const std::string& place) {
             return KolmogorovMedian{detail::parse_count(f[0], place), detail::parse_long_double(f[1], place)};
+        });
+}
+
+namespace detail {
+
+inline double parse_double_or_nan(const std::string& text, const std::string& place) {
+    return text.empty() ? std::numeric_limits<double>::quiet_NaN() : parse_double(text, place);
+}
+
+// Two columns, of which a family without that many parameters leaves the last ones empty.
+inline std::vector<double> of_further(const std::vector<std::string>& fields, std::size_t first, std::size_t count,
+                                      const std::string& place) {
+    std::vector<double> values;
+    for (std::size_t k = 0; k < count; ++k) values.push_back(parse_double_or_nan(fields[first + k], place));
+    return values;
+}
+
+inline std::size_t further_count(const std::string& a, const std::string& b) {
+    return (a.empty() ? 0U : 1U) + (b.empty() ? 0U : 1U);
+}
+
+}  // namespace detail
+
+inline std::vector<FamilyRow> read_families() {
+    return detail::read_csv<FamilyRow>(
+        "families.csv",
+        "family,u,a,b,cdf,survival,log_pdf,crps,normal_score,score_slope,score_a,score_b,crps_a,crps_b,log_pdf_a,"
+        "log_pdf_b",
+        [](const std::vector<std::string>& f, const std::string& place) {
+            const std::size_t further = detail::further_count(f[2], f[3]);
+            const auto number = [&](std::size_t k) { return detail::parse_double_or_nan(f[k], place); };
+            return FamilyRow{f[0],
+                             number(1),
+                             detail::of_further(f, 2, further, place),
+                             number(4),
+                             number(5),
+                             number(6),
+                             number(7),
+                             number(8),
+                             number(9),
+                             detail::of_further(f, 10, further, place),
+                             detail::of_further(f, 12, further, place),
+                             detail::of_further(f, 14, further, place)};
+        });
+}
+
+inline std::vector<FamilyMoments> read_family_moments() {
+    return detail::read_csv<FamilyMoments>(
+        "family_moments.csv", "family,a,b,mean,sd", [](const std::vector<std::string>& f, const std::string& place) {
+            return FamilyMoments{f[0], detail::of_further(f, 1, detail::further_count(f[1], f[2]), place),
+                                 detail::parse_double(f[3], place), detail::parse_double(f[4], place)};
         });
 }
 

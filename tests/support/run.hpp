@@ -90,6 +90,7 @@ public:
         input_ = -1;
     }
     void signal(int number) const { ::kill(child_, number); }
+    pid_t id() const { return child_; }
 
     Ended wait() {
         close_input();

@@ -13,7 +13,8 @@
 namespace accrue::support {
 
 inline bool same_bytes(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+    if (a.size() != b.size()) return false;
+    return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;  // no null for memcmp
 }
 inline bool same_bytes(const std::string& a, const std::string& b) {
     return a == b;

@@ -153,7 +153,7 @@ TEST(Figures, ScoresAreThoseOfTheScoresRoom) {
     EXPECT_NEAR(v.ar, ar.value, kRounding);
     EXPECT_NEAR(v.crps, ar.crps, kRounding);
     EXPECT_NEAR(v.rs, ar.rs, kRounding);
-    EXPECT_EQ(v.nlpd, mean_nlpd(sample.errors, sample.sigmas, weights));
+    EXPECT_NEAR(v.nlpd, mean_nlpd(sample.errors, sample.sigmas, weights), kRounding);
     EXPECT_EQ(v.rs_floor, reliability_floor(effective_rows(3000, weights)));
     EXPECT_EQ(v.constant_sigma, best_constant_sigma(sample.errors, weights));
     const double constant = mean_crps(sample.errors, Numbers(3000, v.constant_sigma), weights);
@@ -251,7 +251,8 @@ TEST(Figures, OnlyTheRatiosOfWeightsMatter) {
     const auto numbers = [&](double scale) {
         Numbers scaled = weights;
         for (double& w : scaled) w *= scale;
-        const auto json = to_json(verify(sample.errors, sample.sigmas, scaled, {codes, labels}));
+        const std::vector<ColumnGrouping> by = {{"site", {codes, labels}}};
+        const auto json = to_json(verify(sample.errors, sample.sigmas, scaled, {codes, labels}, {}, by));
         return nlohmann::json::parse(json.dump()).flatten();
     };
     const auto expected = numbers(1);
@@ -326,6 +327,11 @@ TEST(Figures, BadInputIsRefusedWithTheRow) {
     EXPECT_NE(refusal([&] { verify(three, three, {}, {std::span(codes).first(2), labels}); }), "");
     EXPECT_NE(refusal([&] { verify(three, three, {}, {{}, labels}); }), "");
     EXPECT_NE(refusal([&] { verify(three, three, {}, {codes, {}}); }), "");
+    const std::vector<ColumnGrouping> by = {{"site", {codes, labels}}};
+    EXPECT_EQ(refusal([&] { verify(three, three, {}, {}, {}, by); }),
+              "row 3 has 'site' code 2, but there are 2 labels");
+    const std::vector<ColumnGrouping> none = {{"site", {}}};
+    EXPECT_EQ(refusal([&] { verify(three, three, {}, {}, {}, none); }), "column 'site' has no values");
 }
 
 TEST(Figures, TheJsonHasTheSameBytesForAnyNumberOfThreads) {
@@ -338,9 +344,21 @@ TEST(Figures, TheJsonHasTheSameBytesForAnyNumberOfThreads) {
     for (std::size_t i = 0; i < n; ++i) codes[i] = static_cast<std::uint32_t>((i * i) % 20);
     for (const bool weighted : {false, true})
         support::expect_same_for_any_threads([&] {
-            return to_json(verify(sample.errors, sample.sigmas, weighted ? weights : Numbers{}, {codes, labels}))
+            const std::vector<ColumnGrouping> by = {{"site", {codes, labels}}};
+            return to_json(
+                       verify(sample.errors, sample.sigmas, weighted ? weights : Numbers{}, {codes, labels}, {}, by))
                 .dump();
         });
+}
+
+TEST(Figures, PitOfWhatIsNoNumberIsNone) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double inf = std::numeric_limits<double>::infinity();
+    const Numbers p = pit(Numbers{nan, 0, nan, inf, 0, inf, -inf}, Numbers{1, nan, nan, inf, 1, 1, 1});
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(std::isnan(p[i])) << i << ": " << p[i];
+    EXPECT_EQ(p[4], 0.5);
+    EXPECT_EQ(p[5], 1);
+    EXPECT_EQ(p[6], 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Verification by groups: each group's figures, and bands that resample groups.
+// Figures per value of a column, and bands that resample groups.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,6 +25,8 @@ struct Groups {
         for (std::size_t g = 0; g < count; ++g) labels.push_back(fmt::format("g{}", g));
     }
     operator Grouping() const { return {codes, labels}; }
+    // The same as a column for whose values there are figures.
+    std::vector<ColumnGrouping> by(const std::string& name = "site") const { return {{name, {codes, labels}}}; }
 };
 
 double mean_width(const Band& band) {
@@ -33,14 +35,18 @@ double mean_width(const Band& band) {
     return sum / static_cast<double>(band.low.size());
 }
 
-TEST(Groups, EveryGroupHasTheFiguresOfItsRowsAlone) {
+TEST(FiguresByColumn, OfEveryValueAreThoseOfItsRowsAlone) {
     const std::size_t n = 1003;
     const support::Sample sample = support::random_sample(n, 121);
     const Numbers weights = support::random_weights(n, 122);
     const Groups groups(n, 7);
     for (const bool weighted : {false, true}) {
-        const Verification v = verify(sample.errors, sample.sigmas, weighted ? weights : Numbers{}, groups);
-        ASSERT_EQ(v.groups.size(), 7U);
+        const Verification v =
+            verify(sample.errors, sample.sigmas, weighted ? weights : Numbers{}, {}, {}, groups.by("station"));
+        ASSERT_EQ(v.by.size(), 1U);
+        EXPECT_EQ(v.by[0].column, "station");
+        const std::vector<Verification>& values = v.by[0].values;
+        ASSERT_EQ(values.size(), 7U);
         std::size_t rows = 0;
         for (std::size_t g = 0; g < 7; ++g) {
             Numbers e, s, w;
@@ -53,33 +59,51 @@ TEST(Groups, EveryGroupHasTheFiguresOfItsRowsAlone) {
             alone.name = groups.labels[g];
             alone.diagram = {};
             // The same rows in the same order: the same bytes.
-            EXPECT_EQ(to_json(v.groups[g]).dump(), to_json(alone).dump());
-            rows += v.groups[g].rows;
+            EXPECT_EQ(to_json(values[g]).dump(), to_json(alone).dump());
+            rows += values[g].rows;
         }
         EXPECT_EQ(rows, n);
     }
+}
+
+TEST(FiguresByColumn, DoNotDependOnOtherColumnsNorOnGroups) {
+    const support::Sample sample = support::random_sample(600, 131);
+    const Groups stations(600, 4);
+    const Groups seasons(600, 3);
+    const Groups storms(600, 50);
+    const Verification alone = verify(sample.errors, sample.sigmas, {}, {}, {}, seasons.by("season"));
+    std::vector<ColumnGrouping> both = stations.by("station");
+    both.push_back(seasons.by("season")[0]);
+    const Verification v = verify(sample.errors, sample.sigmas, {}, storms, {}, both);
+    ASSERT_EQ(v.by.size(), 2U);
+    EXPECT_EQ(v.by[0].column, "station");
+    EXPECT_EQ(v.by[1].column, "season");
+    ASSERT_EQ(v.by[1].values.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k)
+        EXPECT_EQ(to_json(v.by[1].values[k]).dump(), to_json(alone.by[0].values[k]).dump());
+    EXPECT_TRUE(alone.diagram.group_pointwise.low.empty()) << "only groups are resampled";
 }
 
 TEST(Groups, DoNotChangeTheFiguresOfTheWhole) {
     const support::Sample sample = support::random_sample(500, 123);
     Verification with = verify(sample.errors, sample.sigmas, {}, Groups(500, 5));
     EXPECT_FALSE(with.diagram.group_pointwise.low.empty());
-    with.groups.clear();
+    EXPECT_TRUE(with.by.empty()) << "figures per value are another thing";
     with.diagram.group_pointwise = {};
     with.diagram.group_simultaneous = {};
     EXPECT_EQ(to_json(with).dump(), to_json(verify(sample.errors, sample.sigmas)).dump());
 }
 
-TEST(Groups, WithoutRowsOrWeightAreLeftOut) {
+TEST(FiguresByColumn, LeaveOutValuesWithoutRowsOrWeight) {
     const support::Sample sample = support::random_sample(30, 124);
     Groups groups(30, 3);
     groups.labels.push_back("empty");
     Numbers weights(30, 1.0);
     for (std::size_t i = 1; i < 30; i += 3) weights[i] = 0;
-    const Verification v = verify(sample.errors, sample.sigmas, weights, groups);
-    ASSERT_EQ(v.groups.size(), 2U);
-    EXPECT_EQ(v.groups[0].name, "g0");
-    EXPECT_EQ(v.groups[1].name, "g2");
+    const Verification v = verify(sample.errors, sample.sigmas, weights, {}, {}, groups.by());
+    ASSERT_EQ(v.by[0].values.size(), 2U);
+    EXPECT_EQ(v.by[0].values[0].name, "g0");
+    EXPECT_EQ(v.by[0].values[1].name, "g2");
 }
 
 TEST(Groups, EmptyOnesDoNotChangeTheBands) {
@@ -152,8 +176,8 @@ TEST(Groups, AnotherSeedGivesOtherBandsOfTheSameWidth) {
 TEST(Groups, ASingleGroupHasNoBands) {
     const support::Sample sample = support::random_sample(50, 130);
     const Verification v = verify(sample.errors, sample.sigmas, {}, Groups(50, 1));
-    EXPECT_EQ(v.groups.size(), 1U);
     EXPECT_TRUE(v.diagram.group_pointwise.low.empty());
+    EXPECT_EQ(verdict(v).remarks, verdict(verify(sample.errors, sample.sigmas)).remarks) << "nothing is resampled";
 }
 
 }  // namespace

@@ -4,17 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <string>
 
 #include "accrue/scores.hpp"
 #include "accrue/threads.hpp"
 #include "core/random.hpp"
+#include "support/families.hpp"
 #include "support/samples.hpp"
 
 namespace accrue::verification {
 namespace {
+
+const Families kNormal = {{normal_family()}};
 
 double sum(std::span<const double> values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
@@ -29,7 +34,7 @@ std::vector<double> uniform_values(std::size_t n, std::uint64_t seed) {
 
 TEST(Binning, PutsAboutAsManyRowsIntoEveryBin) {
     const std::vector<double> values = uniform_values(10'000, 1);
-    const Bins bins = spread_along(values, values, std::vector<double>(values.size(), 1.0), {}, 20);
+    const ErrorBins bins = errors_along(values, values, std::vector<double>(values.size(), 1.0), kNormal, {}, 20);
     ASSERT_EQ(bins.rows.size(), 20U);
     for (const std::size_t rows : bins.rows) EXPECT_EQ(rows, 500U);
 }
@@ -37,7 +42,7 @@ TEST(Binning, PutsAboutAsManyRowsIntoEveryBin) {
 TEST(Binning, CountsEveryRowOfLargeTables) {
     // More rows than the sample that the edges come from.
     const std::vector<double> values = uniform_values(3 * Binning::kSample + 7, 2);
-    const Bins bins = spread_along(values, values, std::vector<double>(values.size(), 1.0), {}, 20);
+    const ErrorBins bins = errors_along(values, values, std::vector<double>(values.size(), 1.0), kNormal, {}, 20);
     ASSERT_EQ(bins.rows.size(), 20U);
     EXPECT_EQ(std::accumulate(bins.rows.begin(), bins.rows.end(), std::size_t{0}), values.size());
     const double expected = static_cast<double>(values.size()) / 20;
@@ -48,7 +53,7 @@ TEST(Binning, CountsEveryRowOfLargeTables) {
 TEST(Binning, GivesEachOfAFewValuesItsOwnBin) {
     std::vector<double> values;
     for (std::size_t i = 0; i < 1000; ++i) values.push_back(static_cast<double>(i % 7));
-    const Bins bins = spread_along(values, values, std::vector<double>(values.size(), 1.0), {}, 20);
+    const ErrorBins bins = errors_along(values, values, std::vector<double>(values.size(), 1.0), kNormal, {}, 20);
     EXPECT_EQ(bins.x, (std::vector<double>{0, 1, 2, 3, 4, 5, 6}));
     EXPECT_EQ(bins.low, bins.high);
 }
@@ -56,131 +61,255 @@ TEST(Binning, GivesEachOfAFewValuesItsOwnBin) {
 TEST(Binning, MakesOneBinOfAConstantAndOfOneRow) {
     for (const std::size_t rows : {1U, 2U, 50U}) {
         const std::vector<double> same(rows, 4.0);
-        const Bins bins = spread_along(same, same, same, {}, 20);
+        const ErrorBins bins = errors_along(same, same, same, kNormal, {}, 20);
         ASSERT_EQ(bins.rows.size(), 1U);
         EXPECT_EQ(bins.rows[0], rows);
         EXPECT_EQ(bins.x[0], 4.0);
     }
 }
 
-TEST(SpreadAlong, AgreesWithPlainLoopsOverTheRows) {
-    for (const bool weighted : {false, true}) {
-        SCOPED_TRACE(weighted ? "weighted" : "not weighted");
-        const std::size_t n = 50'000;
-        const support::Sample sample = support::random_sample(n, 3);
-        const std::vector<double> x = uniform_values(n, 4);
-        const std::vector<double> weights = weighted ? support::random_weights(n, 5) : std::vector<double>();
-        const Bins bins = spread_along(x, sample.errors, sample.sigmas, weights, 10);
-        ASSERT_EQ(bins.x.size(), 10U);
-        for (std::size_t b = 0; b < bins.x.size(); ++b) {
-            double weight = 0, squares = 0, fourths = 0, sigma = 0, mean = 0, error = 0, weight_squares = 0;
-            for (std::size_t i = 0; i < n; ++i) {
-                if (x[i] < bins.low[b] || x[i] > bins.high[b]) continue;
-                const double w = weighted ? weights[i] : 1;
-                const double e = sample.errors[i];
-                weight += w;
-                weight_squares += w * w;
-                squares += w * e * e;
-                fourths += w * e * e * e * e;
-                sigma += w * sample.sigmas[i] * sample.sigmas[i];
-                mean += w * x[i];
-                error += w * e;
+// The cdf of errors that are each drawn from their N(0, sigma^2), for the rows of a bin.
+double mixture_cdf(double error, std::span<const double> sigmas, std::span<const double> weights) {
+    double below = 0;
+    double all = 0;
+    for (std::size_t i = 0; i < sigmas.size(); ++i) {
+        const double w = weights.empty() ? 1 : weights[i];
+        below += w * std::erfc(-error / sigmas[i] / std::sqrt(2.0)) / 2;
+        all += w;
+    }
+    return below / all;
+}
+
+// The first value up to which at least this share of the weight lies.
+double plain_quantile(std::vector<std::pair<double, double>> rows, double share) {
+    std::sort(rows.begin(), rows.end());
+    double all = 0;
+    for (const auto& [value, weight] : rows) all += weight;
+    double sum = 0;
+    for (const auto& [value, weight] : rows)
+        if ((sum += weight) >= share * all * (1 - 1e-12)) return value;
+    return rows.back().first;
+}
+
+TEST(ErrorsAlong, AgreesWithPlainLoopsOverTheRows) {
+    for (const std::size_t n : {5'000U, 50'000U})
+        for (const bool weighted : {false, true}) {
+            SCOPED_TRACE(weighted ? "weighted" : "not weighted");
+            SCOPED_TRACE(n);
+            const support::Sample sample = support::random_sample(n, 3);
+            const std::vector<double> x = uniform_values(n, 4);
+            const std::vector<double> weights = weighted ? support::random_weights(n, 5) : std::vector<double>();
+            const ErrorBins bins = errors_along(x, sample.errors, sample.sigmas, kNormal, weights, 10);
+            ASSERT_EQ(bins.x.size(), 10U);
+            for (std::size_t b = 0; b < bins.x.size(); ++b) {
+                std::vector<std::pair<double, double>> errors;
+                std::vector<double> sigmas, own_weights;
+                double weight = 0, sigma = 0, mean = 0;
+                for (std::size_t i = 0; i < n; ++i) {
+                    if (x[i] < bins.low[b] || x[i] > bins.high[b]) continue;
+                    const double w = weighted ? weights[i] : 1;
+                    errors.emplace_back(sample.errors[i], w);
+                    sigmas.push_back(sample.sigmas[i]);
+                    own_weights.push_back(w);
+                    weight += w;
+                    sigma += w * sample.sigmas[i] * sample.sigmas[i];
+                    mean += w * x[i];
+                }
+                ASSERT_EQ(errors.size(), bins.rows[b]);
+                EXPECT_EQ(bins.observed_q05[b], plain_quantile(errors, 0.05));
+                EXPECT_EQ(bins.observed_q50[b], plain_quantile(errors, 0.5));
+                EXPECT_EQ(bins.observed_q95[b], plain_quantile(errors, 0.95));
+                // Rounding of sums of 5,000 terms.
+                EXPECT_NEAR(bins.sigma[b], std::sqrt(sigma / weight), 1e-11 * bins.sigma[b]);
+                EXPECT_NEAR(bins.x[b], mean / weight, 5e-11);
+                // All rows of small bins; of larger ones a parabola through three points, the outer ones 0.3 apart in
+                // the normal score and the third near the solution: what is left is below 1e-4.
+                const double tolerance = n == 5'000U ? 1e-6 : 1e-4;
+                EXPECT_NEAR(mixture_cdf(bins.q05[b], sigmas, own_weights), 0.05, tolerance);
+                EXPECT_NEAR(mixture_cdf(bins.q50[b], sigmas, own_weights), 0.5, tolerance);
+                EXPECT_NEAR(mixture_cdf(bins.q95[b], sigmas, own_weights), 0.95, tolerance);
+                EXPECT_EQ(bins.width[b], bins.q95[b] - bins.q05[b]);
+                EXPECT_EQ(bins.observed_width[b], bins.observed_q95[b] - bins.observed_q05[b]);
             }
-            const double square = squares / weight;
-            // Rounding of sums of 5,000 terms.
-            const double tolerance = 1e-11;
-            EXPECT_NEAR(bins.rmse[b], std::sqrt(square), tolerance * std::sqrt(square));
-            EXPECT_NEAR(bins.sigma[b], std::sqrt(sigma / weight), tolerance * bins.sigma[b]);
-            EXPECT_NEAR(bins.x[b], mean / weight, tolerance * 5);
-            EXPECT_NEAR(bins.mean_error[b], error / weight, tolerance);
-            // Variance of a weighted mean of squares, by the delta method to the log of its root.
-            const double variance = (fourths / weight - square * square) * weight_squares / (weight * weight);
-            const double half = 1.6448536269514722 * std::sqrt(variance) / (2 * square);
-            EXPECT_NEAR(std::log(bins.rmse_high[b] / bins.rmse[b]), half, 1e-9);
-            EXPECT_NEAR(std::log(bins.rmse[b] / bins.rmse_low[b]), half, 1e-9);
         }
+}
+
+TEST(ErrorsAlong, HasTheQuantilesOfARecalibratedForecast) {
+    // Exponential errors less their mean, and the map that makes their PITs uniform.
+    std::vector<double> errors;
+    core::Random random(6);
+    for (int i = 0; i < 2000; ++i) errors.push_back(-std::log(1 - random.uniform()) - 1);
+    const Standardised shape = support::fitted(errors);
+    const std::vector<double> sigmas(errors.size(), shape.u_sd());
+    for (double& e : errors) e -= shape.u_mean();
+    const ErrorBins bins = errors_along(sigmas, errors, sigmas, support::families({shape}), {}, 20);
+    ASSERT_EQ(bins.x.size(), 1U);
+    EXPECT_NEAR(bins.q05[0], sigmas[0] * shape.quantile(0.05), 1e-12);
+    EXPECT_NEAR(bins.q50[0], sigmas[0] * shape.quantile(0.5), 1e-12);
+    EXPECT_NEAR(bins.q95[0], sigmas[0] * shape.quantile(0.95), 1e-12);
+    // The map was made of these rows, at quantiles half a percent apart: it is theirs to as much probability.
+    EXPECT_NEAR(bins.q05[0], bins.observed_q05[0], 0.01);
+    EXPECT_NEAR(bins.q95[0], bins.observed_q95[0], 0.15);
+}
+
+TEST(ErrorsAlong, MixesTheFamiliesOfItsRows) {
+    // Half of the rows narrow and far below their mean, half wide and above it: bins of few rows and of many.
+    const Standardised narrow = support::recalibrated(Recalibrated::Knots::scores, {-3, -2.9}, {-1, 1});
+    const Standardised wide = support::recalibrated(Recalibrated::Knots::scores, {1, 9}, {-1, 1});
+    for (const std::size_t n : {200U, 6000U}) {
+        std::vector<double> values(n, 1.0);
+        std::vector<std::uint32_t> codes(n);
+        std::vector<double> quarter(n, 0.25);
+        for (std::size_t i = 0; i < n; ++i) codes[i] = i % 2;
+        const Families families = support::families({narrow, wide}, codes);
+        const ErrorBins bins = errors_along(values, values, values, families, {}, 20);
+        ASSERT_EQ(bins.x.size(), 1U);
+        const auto mixed = [&](double y) { return (narrow.cdf(y) + wide.cdf(y)) / 2; };
+        // As above; the few rows that find the neighbourhood have both families in other shares.
+        const double tolerance = n == 200 ? 1e-6 : 1e-3;
+        EXPECT_NEAR(mixed(bins.q05[0]), 0.05, tolerance);
+        EXPECT_NEAR(mixed(bins.q95[0]), 0.95, tolerance);
+        const Fan fan = observations_along_mean(quarter, values, values, families, {}, 20);
+        EXPECT_NEAR(mixed(fan.q05[0] - 0.25), 0.05, tolerance);
+        EXPECT_NEAR(mixed(fan.q95[0] - 0.25), 0.95, tolerance);
     }
 }
 
-TEST(SpreadAlong, KeepsHugeAndTinyErrorsInRange) {
+TEST(ErrorsAlong, KeepsHugeAndTinyErrorsInRange) {
     const std::size_t n = 1000;
     const support::Sample sample = support::random_sample(n, 6);
     const std::vector<double> x = uniform_values(n, 7);
-    const Bins plain = spread_along(x, sample.errors, sample.sigmas, {}, 5);
+    const ErrorBins plain = errors_along(x, sample.errors, sample.sigmas, kNormal, {}, 5);
     for (const double unit : {0x1p900, 0x1p-900}) {
         support::Sample scaled = sample;
         for (double& e : scaled.errors) e *= unit;
         for (double& s : scaled.sigmas) s *= unit;
-        const Bins bins = spread_along(x, scaled.errors, scaled.sigmas, {}, 5);
+        const ErrorBins bins = errors_along(x, scaled.errors, scaled.sigmas, kNormal, {}, 5);
         for (std::size_t b = 0; b < bins.x.size(); ++b) {
-            EXPECT_DOUBLE_EQ(bins.rmse[b] / unit, plain.rmse[b]);
             EXPECT_DOUBLE_EQ(bins.sigma[b] / unit, plain.sigma[b]);
-            EXPECT_DOUBLE_EQ(bins.rmse_high[b] / unit, plain.rmse_high[b]);
+            EXPECT_EQ(bins.observed_q95[b] / unit, plain.observed_q95[b]);
+            // To the tolerance of the solver, 1e-6 of the range of the sigmas' own quantiles.
+            EXPECT_NEAR(bins.q95[b] / unit, plain.q95[b], 2e-5);
         }
     }
 }
 
-TEST(SpreadAlong, CoversTheTrueSpreadAsOftenAsItClaims) {
-    // 200 tables of 20 bins with true rmse 1: 4,000 intervals of 90%. Not independent of each other only through their
-    // edges; the standard error of the share is 0.5%. The log of a root mean square of 100 rows is nearly normal, so
-    // 2.5% allow for the rest: false alarm below 1e-5.
-    std::size_t held = 0, all = 0;
+TEST(ErrorsAlong, CoversTheTrueQuantilesAsOftenAsItClaims) {
+    // 200 tables of 20 bins of 100 rows: 4,000 intervals for each quantile. Counts are whole: for 5% (and 95%) of 100
+    // rows between 2 and 9 fall below with probability 93.5%, for 50% between 42 and 58 with 91.1%. The standard error
+    // of a share is 0.45%; five of them: false alarm 1e-6 for each of the three.
+    std::array<double, 3> held{};
+    std::array<double, 3> truth = {-1.6448536269514722, 0, 1.6448536269514722};
+    double widths_held = 0;
+    double all = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
         core::Random random(seed);
         std::vector<double> x(2000), e(2000);
         for (double& value : x) value = random.uniform();
         for (double& value : e) value = random.normal();
-        const Bins bins = spread_along(x, e, std::vector<double>(2000, 1.0), {}, 20);
+        const ErrorBins bins = errors_along(x, e, std::vector<double>(2000, 1.0), kNormal, {}, 20);
         for (std::size_t b = 0; b < bins.x.size(); ++b) {
-            held += bins.rmse_low[b] <= 1 && 1 <= bins.rmse_high[b] ? 1 : 0;
+            const auto inside = [](double value, double low, double high) { return low <= value && value <= high; };
+            held[0] += inside(truth[0], bins.observed_q05_low[b], bins.observed_q05_high[b]) ? 1 : 0;
+            held[1] += inside(truth[1], bins.observed_q50_low[b], bins.observed_q50_high[b]) ? 1 : 0;
+            held[2] += inside(truth[2], bins.observed_q95_low[b], bins.observed_q95_high[b]) ? 1 : 0;
+            widths_held += inside(2 * truth[2], bins.observed_width_low[b], bins.observed_width_high[b]) ? 1 : 0;
             ++all;
         }
     }
-    EXPECT_NEAR(static_cast<double>(held) / static_cast<double>(all), 0.9, 0.025);
+    EXPECT_NEAR(held[0] / all, 0.935, 0.023);
+    EXPECT_NEAR(held[1] / all, 0.911, 0.023);
+    EXPECT_NEAR(held[2] / all, 0.935, 0.023);
+    // The widths' intervals are put together from those of two quantiles, so they are as generous as these.
+    EXPECT_GT(widths_held / all, 0.89);
 }
 
-TEST(FanAlong, HasTheQuantilesOfTheForecastsAndOfWhatWasObserved) {
+TEST(ErrorsAlong, HeavyTailedErrorsWithTheRightCoverageAgreeWithTheForecast) {
+    // One error in 100 is 50 times as large as the others: the 90% interval has its 90%, and the root mean square error
+    // is five times sigma. Sigma is such that 5% of the errors lie below -1.6449 of it.
+    core::Random random(9);
+    const std::size_t n = 20'000;
+    std::vector<double> x(n), errors(n);
+    const std::vector<double> sigmas(n, 1.0308);  // the 95% quantile of the mixture is 1.6955
+    for (std::size_t i = 0; i < n; ++i) {
+        x[i] = random.uniform();
+        errors[i] = random.normal() * (random.uniform() < 0.01 ? 50 : 1);
+    }
+    const Verification v = verify(errors, sigmas);
+    // Standard error of the coverage 0.2%; four of them.
+    ASSERT_NEAR(v.coverage[1].observed, 0.9, 0.0085);
+    ASSERT_GT(v.sd_z, 4);
+    const ErrorBins bins = errors_along(x, errors, sigmas, kNormal, {}, 20);
+    int agree = 0;
+    for (std::size_t b = 0; b < bins.x.size(); ++b)
+        agree += bins.observed_width_low[b] <= bins.width[b] && bins.width[b] <= bins.observed_width_high[b] ? 1 : 0;
+    // 20 intervals of 90%: fewer than 14 hold with a probability of 0.2%.
+    EXPECT_GE(agree, 14);
+}
+
+TEST(ObservationsAlongMean, HasTheQuantilesOfTheForecastsAndOfWhatWasObserved) {
     const std::size_t n = 40'000;
     const support::Sample sample = support::random_sample(n, 8);
     const std::vector<double> means = uniform_values(n, 9);
-    const Fan fan = fan_along(means, means, sample.errors, sample.sigmas, {}, {}, 8);
+    const Fan fan = observations_along_mean(means, sample.errors, sample.sigmas, kNormal, {}, 8);
     ASSERT_EQ(fan.x.size(), 8U);
     for (std::size_t b = 0; b < fan.x.size(); ++b) {
-        std::vector<double> observed;
-        double mean = 0, sigma = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (means[i] < fan.low[b] || means[i] > fan.high[b]) continue;
-            observed.push_back(sample.errors[i]);
-            mean += means[i];
-            sigma += sample.sigmas[i];
-        }
+        std::vector<std::pair<double, double>> observed;
+        const auto cdf = [&](double y) {
+            double below = 0;
+            double rows = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                if (means[i] < fan.low[b] || means[i] > fan.high[b]) continue;
+                below += std::erfc((means[i] - y) / sample.sigmas[i] / std::sqrt(2.0)) / 2;
+                ++rows;
+            }
+            return below / rows;
+        };
+        for (std::size_t i = 0; i < n; ++i)
+            if (means[i] >= fan.low[b] && means[i] <= fan.high[b])
+                observed.emplace_back(means[i] + sample.errors[i], 1);
         ASSERT_EQ(observed.size(), fan.rows[b]);
-        std::sort(observed.begin(), observed.end());
-        const auto count = static_cast<double>(observed.size());
-        const auto quantile = [&](double p) { return observed[static_cast<std::size_t>(std::ceil(p * count)) - 1]; };
-        EXPECT_NEAR(fan.observed_q05[b], mean / count + quantile(0.05), 1e-11);
-        EXPECT_NEAR(fan.observed_q50[b], mean / count + quantile(0.5), 1e-11);
-        EXPECT_NEAR(fan.observed_q95[b], mean / count + quantile(0.95), 1e-11);
-        EXPECT_NEAR(fan.mean[b], mean / count, 1e-11);
-        EXPECT_NEAR(fan.q95[b], mean / count + 1.6448536269514722 * sigma / count, 1e-11);
-        EXPECT_NEAR(fan.q25[b], mean / count - 0.67448975019608171 * sigma / count, 1e-11);
+        EXPECT_EQ(fan.observed_q05[b], plain_quantile(observed, 0.05));
+        EXPECT_EQ(fan.observed_q50[b], plain_quantile(observed, 0.5));
+        EXPECT_EQ(fan.observed_q95[b], plain_quantile(observed, 0.95));
+        // As above.
+        EXPECT_NEAR(cdf(fan.q05[b]), 0.05, 1e-4);
+        EXPECT_NEAR(cdf(fan.q25[b]), 0.25, 1e-4);
+        EXPECT_NEAR(cdf(fan.q95[b]), 0.95, 1e-4);
     }
 }
 
-TEST(FanAlong, CountsAWeightOfTwoLikeTwoRows) {
+TEST(ObservationsAlongMean, NeverShowsWhatWasNotObserved) {
+    // Rain: never negative, often zero.
+    core::Random random(10);
+    std::vector<double> means, errors;
+    for (int i = 0; i < 5000; ++i) {
+        means.push_back(random.uniform(0, 4));
+        const double rain = std::max(0.0, means.back() + 2 * random.normal());
+        errors.push_back(rain - means.back());
+    }
+    const Fan fan = observations_along_mean(means, errors, std::vector<double>(5000, 2.0), kNormal, {}, 40);
+    for (std::size_t b = 0; b < fan.x.size(); ++b) {
+        EXPECT_GE(fan.observed_q05[b], 0) << "at " << fan.x[b];
+        EXPECT_GE(fan.observed_q25[b], 0) << "at " << fan.x[b];
+    }
+}
+
+TEST(ObservationsAlongMean, CountsAWeightOfTwoLikeTwoRows) {
     const std::vector<double> mean = {0, 0, 0, 0};
     const std::vector<double> errors = {4, 1, 3, 2};
     const std::vector<double> sigmas = {1, 2, 3, 4};
-    const Fan weighted = fan_along(mean, mean, errors, sigmas, {}, std::vector<double>{2, 1, 0, 3}, 1);
+    const Fan weighted = observations_along_mean(mean, errors, sigmas, kNormal, std::vector<double>{2, 1, 0, 3}, 1);
     const std::vector<double> mean_6(6, 0.0);
-    const Fan repeated = fan_along(mean_6, mean_6, std::vector<double>{4, 4, 1, 2, 2, 2},
-                                   std::vector<double>{1, 1, 2, 4, 4, 4}, {}, {}, 1);
+    const Fan repeated = observations_along_mean(mean_6, std::vector<double>{4, 4, 1, 2, 2, 2},
+                                                 std::vector<double>{1, 1, 2, 4, 4, 4}, kNormal, {}, 1);
     EXPECT_EQ(weighted.observed_q05, repeated.observed_q05);
     EXPECT_EQ(weighted.observed_q25, repeated.observed_q25);
     EXPECT_EQ(weighted.observed_q50, repeated.observed_q50);
     EXPECT_EQ(weighted.observed_q75, repeated.observed_q75);
     EXPECT_EQ(weighted.observed_q95, repeated.observed_q95);
-    EXPECT_DOUBLE_EQ(weighted.q95[0], repeated.q95[0]);
+    // The solver's tolerance.
+    EXPECT_NEAR(weighted.q95[0], repeated.q95[0], 1e-5);
 }
 
 TEST(Summaries, DoNotDependOnTheThreads) {
@@ -190,10 +319,10 @@ TEST(Summaries, DoNotDependOnTheThreads) {
     const auto compute = [&](int threads) {
         std::vector<double> all;
         with_threads(threads, [&] {
-            const Bins bins = spread_along(x, sample.errors, sample.sigmas, {}, 20);
-            const Fan fan = fan_along(x, x, sample.errors, sample.sigmas, {}, {}, 40);
-            for (const auto* list :
-                 {&bins.x, &bins.rmse, &bins.rmse_low, &bins.sigma, &fan.mean, &fan.q05, &fan.observed_q25})
+            const ErrorBins bins = errors_along(x, sample.errors, sample.sigmas, kNormal, {}, 20);
+            const Fan fan = observations_along_mean(x, sample.errors, sample.sigmas, kNormal, {}, 40);
+            for (const auto* list : {&bins.x, &bins.sigma, &bins.q05, &bins.observed_q95, &bins.observed_q95_low,
+                                     &fan.q50, &fan.observed_q25})
                 all.insert(all.end(), list->begin(), list->end());
             all.push_back(paired_difference(sample.errors, {}, {}).low);
         });
@@ -266,6 +395,22 @@ TEST(PairedDifference, IsUndefinedForOneRowAndOneGroup) {
     const std::vector<std::uint32_t> codes = {0, 0};
     const std::vector<std::string> labels = {"only"};
     EXPECT_TRUE(std::isnan(paired_difference(two, {}, {codes, labels}).p_value));
+}
+
+TEST(PairedDifference, OfAnUndefinedScoreIsUndefinedInAllItsParts) {
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const double odd : {kNaN, kInfinity})
+        for (const std::size_t rows : {1U, 3U}) {
+            std::vector<double> differences(rows, 1.0);
+            differences[0] = odd;
+            const PairedDifference d = paired_difference(differences, {}, {});
+            EXPECT_TRUE(std::isnan(d.difference));
+            EXPECT_TRUE(std::isnan(d.low));
+            EXPECT_TRUE(std::isnan(d.high));
+            EXPECT_TRUE(std::isnan(d.p_value));
+            EXPECT_FALSE(d.clear());
+        }
 }
 
 }  // namespace

@@ -36,13 +36,18 @@ const script = await bundle("page.ts", { minify: true, format: "iife", target: [
 const { themeCss } = await load("theme.ts");
 const style = await transform(themeCss() + (await readFile(join(here, "style.css"), "utf8")), { loader: "css", minify: true });
 
-/** Their licences ask to travel with them. */
+/** Their licences ask to travel with them: licence, notice, and those of what they hold in turn. */
 async function licences() {
   const texts = [...bundled].sort().map(async (name) => {
     const folder = join(here, "node_modules", name);
-    const file = (await readdir(folder)).find((entry) => /^licen[cs]e(\.|$)/i.test(entry));
+    const entries = await readdir(folder);
+    const files = entries.filter((entry) => /^(licen[cs]e|notice)(\.|$)/i.test(entry));
+    if (files.length === 0) throw new Error(`${name} has no licence to carry along`);
+    if (entries.includes("licenses"))
+      for (const entry of (await readdir(join(folder, "licenses"))).sort()) files.push(join("licenses", entry));
     const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-    return `${name} ${version}\n\n${(await readFile(join(folder, file), "utf8")).trim()}`;
+    const parts = await Promise.all(files.map(async (file) => (await readFile(join(folder, file), "utf8")).trim()));
+    return [`${name} ${version}`, ...parts].join("\n\n");
   });
   return `Parts of this file are the work of others:\n\n${(await Promise.all(texts)).join("\n\n")}\n`;
 }

@@ -14,11 +14,13 @@ export interface Coverage {
   interval_score: Value;
 }
 
-export interface GroupScores {
+/** Figures of all rows, or of those with one value of a column. */
+export interface Figures {
   name?: string;
   rows: number;
   dropped?: number;
   effective_rows: Value;
+  recalibrated: boolean;
   crps: Value;
   crps_skill: Value;
   constant_sigma: Value;
@@ -33,8 +35,10 @@ export interface GroupScores {
   sign_bound_percent: Value;
   mean_z: Value;
   sd_z: Value;
+  z_quantiles: Value[]; // 5%, 25%, 50%, 75%, 95%
   sharpness: Value;
   rmse: Value;
+  off_support_percent?: Value; // of models
   coverage: Coverage[];
 }
 
@@ -43,7 +47,7 @@ export interface Verdict {
   remarks: string[];
 }
 
-export interface Scores extends GroupScores {
+export interface Scores extends Figures {
   reliability_diagram: {
     probability: number[];
     observed: Value[];
@@ -53,7 +57,7 @@ export interface Scores extends GroupScores {
     group_band_90_simultaneous?: Band;
   };
   verdict: Verdict;
-  groups: GroupScores[];
+  by: { column: string; values: Figures[] }[];
 }
 
 interface AnyBins {
@@ -63,18 +67,30 @@ interface AnyBins {
   rows: number[];
 }
 
-export interface Bins extends AnyBins {
+export interface ErrorBins extends AnyBins {
   sigma: Value[];
-  rmse: Value[];
-  rmse_low: Value[];
-  rmse_high: Value[];
-  mean_error: Value[];
+  q05: Value[];
+  q50: Value[];
+  q95: Value[];
+  observed_q05: Value[];
+  observed_q05_low: Value[];
+  observed_q05_high: Value[];
+  observed_q50: Value[];
+  observed_q50_low: Value[];
+  observed_q50_high: Value[];
+  observed_q95: Value[];
+  observed_q95_low: Value[];
+  observed_q95_high: Value[];
+  width: Value[];
+  observed_width: Value[];
+  observed_width_low: Value[];
+  observed_width_high: Value[];
 }
 
 export interface FanBins extends AnyBins {
-  mean: Value[];
   q05: Value[];
   q25: Value[];
+  q50: Value[];
   q75: Value[];
   q95: Value[];
   observed_q05: Value[];
@@ -113,10 +129,10 @@ export interface Forecast {
   pit: { edges: number[]; share: number[]; low: Value; high: Value } | null; // one range for all bars
   rows: Rows | null;
   along_prediction: FanBins | null;
-  along_time: FanBins | null;
+  along_time: ErrorBins | null;
   time_unit?: "number" | "seconds";
-  inputs: { name: string; bins: Bins }[];
-  spread_skill: Bins | null;
+  inputs: { name: string; bins: ErrorBins }[];
+  spread_skill: ErrorBins | null;
   fit: { starts: Start[]; iteration_step: number } | null; // the curves have a number for every so many iterations
   model: { accrue: string; configuration: Record<string, unknown>; columns: Record<string, unknown> } | null;
 }
@@ -126,6 +142,7 @@ export interface Difference {
   low: Value;
   high: Value;
   p_value: Value;
+  clear: boolean; // zero lies outside the interval
 }
 
 export interface Comparison {
@@ -144,11 +161,10 @@ export interface ReportData {
   kind: "rows" | "out of fold" | "test rows";
   command: string;
   files: string[];
-  columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "time", string>>;
+  columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "fold_group" | "time", string>>;
   verdict: Verdict;
-  scores: Scores | { forecasts: Scores[] };
+  scores: Scores | { forecasts: Scores[]; comparison: Comparison[]; lowest_crps: { name: string; sentence: string } };
   forecasts: Forecast[];
-  comparison: Comparison[];
   notes: string[];
 }
 
@@ -166,12 +182,15 @@ export interface Report {
   entries: Entry[];
   /** More than one forecast: charts then name them. */
   several: boolean;
+  comparison: Comparison[]; // of every later forecast and the first
+  lowest: string | null; // which has the lowest CRPS, and whether that is clear
 }
 
 export function readReport(text: string): Report {
   const data = JSON.parse(text) as ReportData;
-  if (data.format !== 1) throw new Error(`This page draws reports of format 1; these data have format ${data.format}.`);
-  const scores = "forecasts" in data.scores ? data.scores.forecasts : [data.scores];
+  if (data.format !== 2) throw new Error(`This page draws reports of format 2; these data have format ${data.format}.`);
+  const together = "forecasts" in data.scores ? data.scores : null;
+  const scores = together?.forecasts ?? [data.scores as Scores];
   const bases = data.forecasts.map(({ name }) => name.slice(name.lastIndexOf("/") + 1) || name);
   const distinct = new Set(bases).size === bases.length;
   const entries = data.forecasts.flatMap((forecast, index) => {
@@ -179,5 +198,11 @@ export function readReport(text: string): Report {
     const label = distinct ? bases[index]! : forecast.name;
     return own ? [{ index, name: forecast.name, label, forecast, scores: own }] : [];
   });
-  return { data, entries, several: entries.length > 1 };
+  return {
+    data,
+    entries,
+    several: entries.length > 1,
+    comparison: together?.comparison ?? [],
+    lowest: together?.lowest_crps.sentence ?? null,
+  };
 }

@@ -64,3 +64,6 @@ export const shorten = (text: string, most: number): string => {
 
 /** "one row", "2 rows" */
 export const count = (n: number, noun: string): string => (n === 1 ? `one ${noun}` : `${integer(n)} ${noun}s`);
+
+/** The chart engine keeps texts as keys of plain objects, where __proto__ and its like mean something else. */
+export const harmless = (text: string): string => (text in {} ? `${text}\u200b` : text);

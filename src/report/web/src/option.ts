@@ -148,7 +148,7 @@ function shapes(chart: Chart, layer: Layer, colour: string, frame: Rectangle, ap
 
 function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
   const colour = paint(layer.colour);
-  const still = { name: layer.name, silent: true, emphasis: { disabled: true }, itemStyle: { color: colour } } as const;
+  const still = { name: format.harmless(layer.name), silent: true, emphasis: { disabled: true }, itemStyle: { color: colour } } as const;
   if (layer.kind === "line") {
     return {
       ...still,
@@ -202,7 +202,7 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
   return {
     type: axis.categories ? "category" : axis.scale === "log" ? "log" : "value",
     // The title tells what the categories are.
-    name: axis.categories ? "" : format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56)),
+    name: axis.categories ? "" : format.harmless(format.shorten(axis.name, Math.floor(view.width / fontSize / 0.56))),
     ...(at === "x" ? { nameLocation: "middle", nameGap: fontSize + 18 } : { nameLocation: "end", nameGap: 12 }),
     nameTextStyle: { ...text, align: at === "x" ? "center" : "left" },
     scale: true,
@@ -224,12 +224,12 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
       ...(axis.categories ? { interval: 0 } : {}),
       formatter: (value: string | number) =>
         axis.categories
-          ? format.shorten(String(value), longest)
+          ? format.harmless(format.shorten(String(value), longest))
           : axis.scale === "time"
             ? format.timeTick(Number(value))
             : tick(Number(value)),
     },
-    ...(axis.categories ? { data: axis.categories, inverse: at === "y" } : {}),
+    ...(axis.categories ? { data: axis.categories.map(format.harmless), inverse: at === "y" } : {}),
   };
 }
 

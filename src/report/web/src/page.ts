@@ -87,7 +87,7 @@ function verdict(report: Report): HTMLElement {
           ),
           covered
             ? figure(
-                `${levelText(covered.level)} interval holds`,
+                `${levelText(covered.level)} interval coverage`,
                 format.percent(covered.observed),
                 `mean width ${format.number(covered.mean_width)}`,
                 `Share of observations inside: ${levelText(covered.level)} is right.`,
@@ -100,20 +100,11 @@ function verdict(report: Report): HTMLElement {
   );
 }
 
-/** The later forecasts in a sentence each, and what they gain over the first. */
-function others({ data, entries }: Report): string[] {
-  const verdicts = entries.slice(1).map(({ label, scores }) => `${label}: ${scores.verdict.summary}`);
-  const label = (name: string) => entries.find((entry) => entry.name === name)?.label ?? name;
-  const gains = data.comparison.map(({ crps: { difference, low, high }, ...names }) => {
-    const [first, second] = [label(names.first), label(names.second)];
-    if (difference == null || low == null || high == null) return null;
-    if (low <= 0 && high >= 0) return `The CRPS of ${second} and of ${first} cannot be told apart.`;
-    const [least, most] = [low, high].map(Math.abs).sort((a, b) => a - b);
-    const interval = format.range(format.number(least, 2), format.number(most, 2));
-    return `The CRPS of ${second} is ${difference < 0 ? "lower" : "higher"} than that of ${first} by ${format.number(Math.abs(difference), 2)} (90% interval ${interval}).`;
-  });
-  return [...verdicts, ...gains.filter((line) => line !== null)];
-}
+/** The later forecasts in a sentence each, and which is the best. */
+const others = ({ entries, lowest }: Report): string[] => [
+  ...entries.slice(1).map(({ label, scores }) => `${label}: ${scores.verdict.summary}`),
+  ...(lowest === null ? [] : [lowest]),
+];
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -217,13 +208,13 @@ function build(): void {
   const plots = plotsOf(sections);
   const chapters = [
     ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null)),
-    ...(report.data.comparison.length
+    ...(report.comparison.length
       ? [
           chapter(
             "comparison",
             "Comparison",
             "Differences row by row; below 0 the later forecast is better.",
-            h("div", { class: "card" }, comparisonTable(report), h("p", { class: "note" }, `Intervals and p-values count ${report.data.comparison[0]!.independent} as independent.`)),
+            h("div", { class: "card" }, comparisonTable(report), h("p", { class: "note" }, `Intervals and p-values count ${report.comparison[0]!.independent} as independent.`)),
           ),
         ]
       : []),

@@ -12,6 +12,12 @@ interface Score {
 
 const part = (value: number | null): number | null => (value == null ? null : value / 100);
 
+const offSupport: Score = {
+  name: "Rows off support",
+  meaning: "share of rows with an input outside the range that the model was fitted on; sigma cannot be trusted there",
+  text: (s) => format.percent(part(s.off_support_percent ?? null), 2),
+};
+
 const general: Score[] = [
   { name: "Rows", meaning: "rows that were scored", text: (s) => format.integer(s.rows) },
   { name: "Effective rows", meaning: "as many equally weighted rows would tell as much", text: (s) => format.integer(s.effective_rows) },
@@ -27,8 +33,9 @@ const general: Score[] = [
   { name: "Reliability floor", meaning: "what a calibrated forecast of as many rows shows on average", text: (s) => format.number(s.rs_floor) },
   { name: "AR", meaning: "accuracy and reliability in one cost", text: (s) => format.number(s.ar) },
   { name: "Balance beta", meaning: "share of accuracy in AR with which the two weigh alike on these rows", text: (s) => format.number(s.beta) },
-  { name: "Bias in sigmas", meaning: "mean of error/sigma; 0 is right, above it observations lie above the predictions", text: (s) => format.number(s.mean_z, 3) },
-  { name: "Dispersion", meaning: "standard deviation of error/sigma; 1 is right, above it overconfident, below it underconfident", text: (s) => format.number(s.sd_z, 3) },
+  { name: "Mean of z", meaning: "z is error/sigma where the forecast is Gaussian, else the normal score of the PIT; 0 is right, above it observations lie above the predictions", text: (s) => format.number(s.mean_z, 3) },
+  { name: "Median of z", meaning: "0 is right; where it is far from the mean the errors are skewed", text: (s) => format.number(s.z_quantiles[2], 3) },
+  { name: "Sd of z", meaning: "1 is right, above it overconfident or heavy tails, below it underconfident", text: (s) => format.number(s.sd_z, 3) },
   { name: "Sharpness", meaning: "root mean square sigma", text: (s) => format.number(s.sharpness) },
   { name: "RMSE", meaning: "root mean square error; equals the sharpness when sigma is right on average", text: (s) => format.number(s.rmse) },
 ];
@@ -42,13 +49,14 @@ export const coverageOf = (scores: Scores, level: number) => scores.coverage.fin
 
 const coverage = (entries: Entry[]): Score[] =>
   levels(entries).flatMap((level) => [
-    { name: `${levelText(level)} interval holds`, meaning: `share of observations inside it; ${levelText(level)} is right`, text: (s) => format.percent(coverageOf(s, level)?.observed, 2) },
-    { name: `${levelText(level)} interval: width`, meaning: "mean width; narrower is better where it holds", text: (s) => format.number(coverageOf(s, level)?.mean_width) },
+    { name: `${levelText(level)} interval coverage`, meaning: `share of observations inside it; ${levelText(level)} is right`, text: (s) => format.percent(coverageOf(s, level)?.observed, 2) },
+    { name: `${levelText(level)} interval: width`, meaning: "mean width; narrower is better where the coverage is right", text: (s) => format.number(coverageOf(s, level)?.mean_width) },
     { name: `${levelText(level)} interval: score`, meaning: "width, and a penalty for each observation outside; lower is better", text: (s) => format.number(coverageOf(s, level)?.interval_score) },
   ]);
 
 export function scoreTable({ entries }: Report): HTMLElement {
-  const scores = [...general, ...coverage(entries)];
+  const models = entries.some((entry) => entry.scores.off_support_percent != null);
+  const scores = [...general, ...coverage(entries), ...(models ? [offSupport] : [])];
   return tableOf(
     "All scores",
     ["Score", ...entries.map((entry) => (entries.length > 1 ? entry.name : "Value")), "Meaning"],
@@ -60,11 +68,11 @@ export function scoreTable({ entries }: Report): HTMLElement {
   );
 }
 
-/** The figures that matter, a forecast a row. */
+/** The figures that matter, one forecast per row. */
 export function shortTable({ entries }: Report, level: number | undefined): HTMLElement {
   return tableOf(
     "The forecasts beside each other",
-    ["Forecast", "CRPS", "Skill", "Calibration error", "Floor", ...(level ? [`${levelText(level)} holds`, "Width"] : [])],
+    ["Forecast", "CRPS", "Skill", "Calibration error", "Floor", ...(level ? [`${levelText(level)} coverage`, "Width"] : [])],
     entries.map((entry) => [
       swatched(entry),
       format.number(entry.scores.crps),
@@ -84,25 +92,25 @@ function swatched(entry: Entry): HTMLElement {
   return h("span", { class: "swatched" }, swatch, entry.name);
 }
 
-const better = ({ difference, low, high }: Difference, { first, second }: Comparison): string => {
+const better = ({ difference, low, high, clear }: Difference, { first, second }: Comparison): string => {
   if (difference == null || low == null || high == null) return format.missing;
-  if (low <= 0 && high >= 0) return "cannot be told";
+  if (!clear) return "cannot be told";
   return difference < 0 ? second : first;
 };
 
-export function comparisonTable({ data }: Report): HTMLElement {
+export function comparisonTable({ comparison: list }: Report): HTMLElement {
   const row = (comparison: Comparison, score: string, difference: Difference) => [
     `${comparison.second} less ${comparison.first}`,
     score,
     format.number(difference.difference, 3),
-    format.range(format.number(difference.low, 3), format.number(difference.high, 3)),
+    difference.low == null ? format.missing : format.range(format.number(difference.low, 3), format.number(difference.high, 3)),
     format.pValue(difference.p_value),
     better(difference, comparison),
   ];
   return tableOf(
     "Paired differences",
     ["Forecasts", "Score", "Difference", "90% interval", "p-value", "Better"],
-    data.comparison.flatMap((comparison) => [
+    list.flatMap((comparison) => [
       row(comparison, "CRPS", comparison.crps),
       row(comparison, "NLPD", comparison.nlpd),
     ]),

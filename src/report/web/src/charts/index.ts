@@ -1,12 +1,13 @@
 // All charts of a report, in the order of the page. A chart whose data are not there is not drawn.
 import type { Chart } from "../chart";
 import type { Report } from "../data";
+import { listed } from "./common";
 import { fits } from "./fit";
-import { groups } from "./groups";
 import { pit } from "./pit";
 import { alongPrediction, alongTime } from "./predictions";
 import { deviation, reliability } from "./reliability";
 import { alongInputs, spreadSkill } from "./sigma";
+import { byValues } from "./values";
 
 export interface Section {
   id: string;
@@ -18,7 +19,7 @@ export interface Section {
 
 export function sectionsOf(report: Report): Section[] {
   const some = (charts: (Chart | null)[]): Chart[] => charts.filter((chart) => chart !== null);
-  const column = report.data.columns.group ?? "group";
+  const columns = report.entries[0]?.scores.by.map(({ column }) => column) ?? [];
   return [
     {
       id: "calibration",
@@ -36,13 +37,19 @@ export function sectionsOf(report: Report): Section[] {
     },
     {
       id: "sigma",
-      title: "Sigma along the inputs",
-      lead: "Does sigma follow the error where it changes with an input?",
+      title: "Errors along the inputs",
+      lead: "Does the forecast follow the errors where they change with an input?",
       charts: alongInputs(report),
       paired: true,
     },
-    { id: "groups", title: "Groups", lead: `Does it hold for every ${column}, or only on average?`, charts: groups(report), paired: true },
-    { id: "spread", title: "Spread and skill", lead: "Does a larger sigma mean a larger error?", charts: some([spreadSkill(report)]) },
+    {
+      id: "by",
+      title: `By ${listed(columns)}`,
+      lead: `Does it hold for every ${columns.join(", and for every ")}, or only on average?`,
+      charts: byValues(report),
+      paired: true,
+    },
+    { id: "spread", title: "Spread and skill", lead: "Does a wider forecast mean larger errors?", charts: some([spreadSkill(report)]) },
     { id: "fit", title: "The fit", lead: "How it was trained, fold by fold.", charts: fits(report) },
   ].filter((section) => section.charts.length > 0);
 }

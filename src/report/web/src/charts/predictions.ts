@@ -3,6 +3,7 @@ import type { Axis, Chart, Layer } from "../chart";
 import type { Entry, FanBins, Report, Rows } from "../data";
 import * as format from "../format";
 import { binDetails, colourOf, dashOf, diagonal, named, observedNames, ofForecast, sentences, symbolOf } from "./common";
+import { errorAxis, errorLayers, errorsAlt, goodErrors } from "./errors";
 
 const rowDetails = (rows: Rows, time?: (value: number) => string) => (i: number): [string, string][] => [
   ["forecast mean", format.number(rows.mean[i])],
@@ -20,10 +21,9 @@ const rowsAlt = (entries: Entry[]): string[] =>
     return `${name}: ${inside(rows)} of ${format.count(rows.mean.length, "row")} lie in their 90% interval.`;
   });
 
-const binsAlt = (entries: Entry[], of: (entry: Entry) => FanBins): string[] =>
-  entries.map((entry) => {
-    const bins = of(entry);
-    const kept = bins.mean.filter(
+const binsAlt = (drawn: { entry: Entry; bins: FanBins }[]): string[] =>
+  drawn.map(({ entry, bins }) => {
+    const kept = bins.x.filter(
       (_, i) => bins.observed_q50[i] != null && bins.q25[i] != null && bins.q75[i] != null &&
         bins.observed_q50[i]! >= bins.q25[i]! && bins.observed_q50[i]! <= bins.q75[i]!,
     ).length;
@@ -31,14 +31,14 @@ const binsAlt = (entries: Entry[], of: (entry: Entry) => FanBins): string[] =>
   });
 
 /** The forecasts' fans, and beside them the observed quantiles of the same bins. */
-function fanLayers(report: Report, drawn: { entry: Entry; bins: FanBins }[], along: (entry: Entry, bins: FanBins) => number[], text: (v: number) => string): Layer[] {
+function fanLayers(report: Report, drawn: { entry: Entry; bins: FanBins }[]): Layer[] {
   const names = observedNames(drawn, (bins) => [bins.x, bins.observed_q05, bins.observed_q50]);
   const fans = drawn.flatMap(({ entry, bins }): Layer[] => {
-    const at = along(entry, bins);
+    const at = bins.x;
     const colour = colourOf(entry);
     const forecast = (what: string) => ofForecast(report, what, entry);
     return [
-      { kind: "line", ...forecast("mean"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.mean, details: binDetails(bins, text) },
+      { kind: "line", ...forecast("median"), colour, dash: dashOf(entry), width: 1.6, at, value: bins.q50, details: binDetails(bins) },
       { kind: "band", ...forecast("90%"), colour, opacity: 0.18, at, low: bins.q05, high: bins.q95 },
       ...(report.several ? [] : [{ kind: "band", ...forecast("50%"), colour, opacity: 0.3, at, low: bins.q25, high: bins.q75 } as Layer]),
     ];
@@ -49,7 +49,7 @@ function fanLayers(report: Report, drawn: { entry: Entry; bins: FanBins }[], alo
       name: report.several ? `observed${names[i]}` : `observed ${what}`,
       label: `observed ${what}${names[i]}`,
       colour: "observed" as const,
-      at: along(entry, bins),
+      at: bins.x,
     });
     return [
       { kind: "points", ...observed("median"), value: bins.observed_q50, symbol: symbolOf(entry), size: 6 },
@@ -98,14 +98,12 @@ export function alongPrediction(report: Report): Chart | null {
       ],
     };
   }
+  const fans = binned.map((entry) => ({ entry, bins: entry.forecast.along_prediction! }));
   return {
     ...common,
-    good: "Good: the observed median lies on the diagonal, and the observed bars are as long as the forecast's bands are wide.",
-    alt: sentences(["Quantiles of the observations and of the forecasts, in bins along the prediction.", ...binsAlt(binned, (e) => e.forecast.along_prediction!)]),
-    layers: [
-      ...fanLayers(report, binned.map((entry) => ({ entry, bins: entry.forecast.along_prediction! })), (_, bins) => bins.x, format.number),
-      diagonal("observed = predicted"),
-    ],
+    good: "Good: the observed median lies on the forecast's, and the observed bars are as long as the forecast's bands are wide.",
+    alt: sentences(["Quantiles of the observations and of the forecasts, in bins of the forecast mean.", ...binsAlt(fans)]),
+    layers: [...fanLayers(report, fans), diagonal("observed = predicted")],
   };
 }
 
@@ -148,10 +146,13 @@ export function alongTime(report: Report): Chart | null {
       ],
     };
   }
+  const drawn = binned.map((entry) => ({ entry, bins: entry.forecast.along_time! }));
   return {
     ...common,
-    good: "Good: the observed bars are as long as the forecast's bands are wide, at all times.",
-    alt: sentences(["Quantiles of the observations and of the forecasts, in bins of time.", ...binsAlt(binned, (e) => e.forecast.along_time!)]),
-    layers: fanLayers(report, binned.map((entry) => ({ entry, bins: entry.forecast.along_time! })), (entry, bins) => places(entry, bins.x), timeText(first)),
+    title: "Errors along time",
+    y: { name: errorAxis, include: [0] },
+    good: goodErrors,
+    alt: sentences(["Quantiles of the errors in bins of time, as forecast and as observed.", ...drawn.map(errorsAlt)]),
+    layers: errorLayers(report, drawn, (entry, bins) => places(entry, bins.x), timeText(first)),
   };
 }

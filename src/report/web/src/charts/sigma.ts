@@ -1,32 +1,11 @@
-// Does sigma follow the spread of the errors? Along each input, and along sigma itself.
+// Does the forecast follow the spread of the errors? Along each input, and along its own width.
 import type { Chart, Layer } from "../chart";
-import type { Bins, Entry, Report } from "../data";
+import type { Entry, ErrorBins, Report } from "../data";
 import * as format from "../format";
-import { binDetails, colourOf, dashOf, diagonal, named, observedNames, sentences, symbolOf } from "./common";
-
-const held = (bins: Bins): number =>
-  bins.sigma.filter((s, i) => s != null && s >= (bins.rmse_low[i] ?? Infinity) && s <= (bins.rmse_high[i] ?? -Infinity)).length;
-
-const heldAlt = (entry: Entry, bins: Bins): string =>
-  `${entry.name}: sigma lies in the 90% interval of the observed error in ${held(bins)} of ${format.count(bins.x.length, "bin")}; ` +
-  `sigma ranges from ${format.number(smallest(bins.sigma), 3)} to ${format.number(largest(bins.sigma), 3)}, the observed error from ${format.number(smallest(bins.rmse), 3)} to ${format.number(largest(bins.rmse), 3)}.`;
+import { binDetails, colourOf, diagonal, named, sentences, symbolOf } from "./common";
+import { errorAxis, errorLayers, errorsAlt, goodErrors } from "./errors";
 
 const defined = (values: (number | null)[]): number[] => values.filter((v): v is number => v != null);
-const smallest = (values: (number | null)[]): number => Math.min(...defined(values));
-const largest = (values: (number | null)[]): number => Math.max(...defined(values));
-
-function observedLayers(drawn: { entry: Entry; bins: Bins }[]): Layer[] {
-  const names = observedNames(drawn, ({ x, rmse }) => [x, rmse]);
-  return drawn.flatMap(({ entry, bins }, i): Layer[] => {
-    if (names[i] === null) return [];
-    const name = `observed error (rms)${names[i]}`;
-    const common = { name, colour: "observed", at: bins.x } as const;
-    return [
-      { ...common, kind: "points", symbol: symbolOf(entry), size: 7, value: bins.rmse, details: binDetails(bins) },
-      { ...common, kind: "interval", label: "its 90% interval", low: bins.rmse_low, high: bins.rmse_high, unlisted: true },
-    ];
-  });
-}
 
 export function alongInputs(report: Report): Chart[] {
   const names = [...new Set(report.entries.flatMap((entry) => entry.forecast.inputs.map((input) => input.name)))];
@@ -39,22 +18,25 @@ export function alongInputs(report: Report): Chart[] {
     return [
       {
         id: `input-${index + 1}`,
-        title: `Sigma along ${name}`,
-        good: "Good: the line runs through the bars of what was observed.",
-        alt: sentences([`Root mean square sigma and error in bins of ${name}.`, ...drawn.map(({ entry, bins }) => heldAlt(entry, bins))]),
+        title: `Errors along ${name}`,
+        good: goodErrors,
+        alt: sentences([`Quantiles of the errors in bins of ${name}, as forecast and as observed.`, ...drawn.map(errorsAlt)]),
         x: { name, format: (v) => format.number(v) },
-        y: { name: "sigma, and error (root mean square)", include: [0] },
-        layers: [
-          ...observedLayers(drawn),
-          ...drawn.map(({ entry, bins }): Layer => ({
-            kind: "line", name: named(report, "sigma", entry), colour: colourOf(entry), dash: dashOf(entry), symbol: "circle",
-            at: bins.x, value: bins.sigma,
-          })),
-        ],
+        y: { name: errorAxis, include: [0] },
+        layers: errorLayers(report, drawn, (_, bins) => bins.x),
       },
     ];
   });
 }
+
+const widthsAlt = ({ entry, bins }: { entry: Entry; bins: ErrorBins }): string => {
+  const held = bins.width.filter((v, i) => v != null && v >= (bins.observed_width_low[i] ?? Infinity) && v <= (bins.observed_width_high[i] ?? -Infinity)).length;
+  const range = (values: (number | null)[]) => format.range(format.number(Math.min(...defined(values)), 3), format.number(Math.max(...defined(values)), 3));
+  return (
+    `${entry.name}: the forecast's width lies in the 90% interval of the observed one in ${held} of ${format.count(bins.x.length, "bin")}; ` +
+    `it ranges from ${range(bins.width)}, the observed one from ${range(bins.observed_width)}.`
+  );
+};
 
 export function spreadSkill(report: Report): Chart | null {
   const drawn = report.entries.flatMap((entry) => {
@@ -62,31 +44,34 @@ export function spreadSkill(report: Report): Chart | null {
     return bins?.x.length ? [{ entry, bins }] : [];
   });
   if (!drawn.length) return null;
-  const values = drawn.flatMap(({ bins }) => [...defined(bins.sigma), ...defined(bins.rmse)]);
+  const values = drawn.flatMap(({ bins }) => [...defined(bins.width), ...defined(bins.observed_width)]);
   const wide = Math.min(...values) > 0 && Math.max(...values) > 20 * Math.min(...values);
   const scale = wide ? "log" : "linear";
   // On equal ranges the diagonal is one of 45 degrees.
-  const include = [...(wide ? [] : [0]), ...defined(drawn.flatMap(({ bins }) => [...bins.sigma, ...bins.rmse_low, ...bins.rmse_high])).filter((v) => !wide || v > 0)];
+  const include = [
+    ...(wide ? [] : [0]),
+    ...defined(drawn.flatMap(({ bins }) => [...bins.width, ...bins.observed_width_low, ...bins.observed_width_high])).filter((v) => !wide || v > 0),
+  ];
   return {
     id: "spread-skill",
-    title: "Spread and skill: where sigma is large, are the errors large?",
-    good: "Good: the points lie on the diagonal. Below it sigma is too large, above it too small.",
-    alt: sentences(["Root mean square error against root mean square sigma, in bins of sigma.", ...drawn.map(({ entry, bins }) => heldAlt(entry, bins))]),
+    title: "Spread and skill: where the forecast is wide, are the errors wide?",
+    good: "Good: the points lie on the diagonal. Below it the forecast is too wide, above it too narrow.",
+    alt: sentences(["Width of the middle 90% of the errors, observed against forecast, in bins of sigma.", ...drawn.map(widthsAlt)]),
     square: true,
-    x: { name: "sigma (root mean square of a bin)", scale, include },
-    y: { name: "error (root mean square)", scale, include },
+    x: { name: "forecast: width of the middle 90%", scale, include },
+    y: { name: "errors: width of the middle 90%", scale, include },
     layers: [
-      diagonal("error = sigma"),
+      diagonal("observed = forecast"),
       ...drawn.flatMap(({ entry, bins }): Layer[] => {
-        const at = bins.sigma.map((s) => s ?? NaN);
+        const at = bins.width.map((v) => v ?? NaN);
         return [
           {
-            kind: "points", name: named(report, "observed error", entry), colour: colourOf(entry), symbol: symbolOf(entry), size: 8,
-            at, value: bins.rmse, details: binDetails(bins),
+            kind: "points", name: named(report, "observed width", entry), colour: colourOf(entry), symbol: symbolOf(entry), size: 8,
+            at, value: bins.observed_width, details: (i) => [...binDetails(bins)(i), ["sigma", format.number(bins.sigma[i])]],
           },
           {
-            kind: "interval", name: named(report, "observed error", entry), label: "its 90% interval",
-            colour: colourOf(entry), at, low: bins.rmse_low, high: bins.rmse_high, unlisted: true,
+            kind: "interval", name: named(report, "observed width", entry), label: "its 90% interval",
+            colour: colourOf(entry), at, low: bins.observed_width_low, high: bins.observed_width_high, unlisted: true,
           },
         ];
       }),

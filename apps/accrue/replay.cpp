@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "accrue/files.hpp"
+#include "accrue/threads.hpp"
+#include "lab_report.hpp"
+#include "timed.hpp"
+
+namespace accrue::app {
+
+namespace {
+
+struct Options : ReplayOptions {
+    std::string model;
+    RowSource rows;
+    std::string lead;
+    std::vector<double> quantiles;
+    std::vector<double> intervals = {0.9};
+    std::string output;
+    bool json = false;
+    int threads = 0;
+};
+
+// A cell of text as CSV has it.
+std::string cell(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+}
+
+void write_forecasts(const Options& options, const TimedRows& rows, const Replay& replay, AtomicFile& file) {
+    const bool grouped = !rows.groups.codes.empty();
+    const std::vector<double>& levels = replay.state.options().levels;
+    std::string text = fmt::format("time{},observation,mean,sigma", grouped ? ",group" : "");
+    for (const double q : options.quantiles) text += fmt::format(",q{}", q);
+    for (const double level : options.intervals) text += fmt::format(",lower_{0},upper_{0}", level);
+    for (const double level : levels) text += fmt::format(",adaptive_lower_{0},adaptive_upper_{0}", level);
+    text += ",static_mean,static_sigma,shift,scale,off_support\n";
+    const Forecast& forecast = replay.forecast;
+    for (std::size_t i = 0; i < rows.times.size(); ++i) {
+        if (replay.scored[i] == 0) continue;
+        const Distribution row = forecast.row(i);
+        text += time_text(rows.times[i], rows.dates);
+        if (grouped) text += fmt::format(",{}", cell(rows.groups.labels[rows.groups.codes[i]]));
+        text += fmt::format(",{},{},{}", rows.observation[i], row.mean, row.sigma);
+        for (const double q : options.quantiles) text += fmt::format(",{}", row.quantile(q));
+        const auto add = [&](double level) {
+            const Distribution::Interval interval = row.interval(level);
+            text += fmt::format(",{},{}", interval.low, interval.high);
+        };
+        for (const double level : options.intervals) add(level);
+        for (std::size_t k = 0; k < levels.size(); ++k) {
+            const double tail = replay.tails[i * levels.size() + k];
+            constexpr double kMinLevel = 1e-9;
+            if (tail <= 0)
+                text += ",-inf,inf";
+            else
+                add(std::max(kMinLevel, 1 - tail));
+        }
+        text += fmt::format(",{},{},{},{},{}\n", replay.fixed.mean[i], replay.fixed.sigma[i], replay.moves[i].shift,
+                            replay.moves[i].scale, forecast.off_support[i]);
+        if (text.size() > (1U << 20U)) {
+            file.write(text);
+            text.clear();
+        }
+    }
+    file.write(text);
+}
+
+std::string summary(const Replay& replay) {
+    std::vector<ReportForecast> forecasts(2);
+    forecasts[0].verification = replay.figures;
+    forecasts[1].verification = replay.fixed_figures;
+    const double forget = replay.state.forget();
+    const double unit = replay.state.options().dates ? 86400 : 1;
+    const std::string comparison = fmt::format(
+        "The model that learns has a CRPS of {:.4g}, the static one of {:.4g}; twice the mean pinball loss over the "
+        "deciles is {:.4g} and {:.4g}. Last, observations were forgotten {}.",
+        replay.figures.crps, replay.fixed_figures.crps, replay.pinball, replay.fixed_pinball,
+        std::isinf(forget) ? std::string("never")
+                           : fmt::format("over {:.3g}{}", forget / unit, unit > 1 ? " days" : ""));
+    std::string text = lab_report(forecasts, terminal_width(), comparison);
+    for (const Coverage& one : replay.adaptive)
+        text += fmt::format("Adaptive {:.3g}% interval: coverage {:.1f}%, mean width {:.4g}\n", 100 * one.level,
+                            100 * one.observed, one.mean_width);
+    return text;
+}
+
+void run(Options& options) {
+    require(options.output.empty() || options.output != "-" || !options.json,
+            "forecasts and --json cannot both go to standard output");
+    if (!options.output.empty()) {
+        require_other_file(options.output, options.rows.files, "forecasts");
+        require_other_file(options.output, {options.model}, "forecasts");
+    }
+    for (const double q : options.quantiles)
+        require(q > 0 && q < 1, fmt::format("--quantiles: {} is not between 0 and 1", q));
+    for (const double level : options.intervals)
+        require(level > 0 && level < 1, fmt::format("--interval: {} is not between 0 and 1", level));
+    const std::unique_ptr<AtomicFile> file =
+        options.output.empty() ? nullptr : std::make_unique<AtomicFile>(options.output);
+    const Model model = Model::load(options.model);
+    expand_columns(options.rows, options.correct);
+    const TimedRows rows = read_timed_rows(model, options.rows, options.lead);
+    options.time = options.rows.roles.time;
+    options.group = options.rows.roles.group;
+    const Replay result = replay(model, rows, options);
+    if (file) {
+        write_forecasts(options, rows, result, *file);
+        file->commit();
+    }
+    if (options.output == "-") return;
+    // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
+    print(options.json ? to_json(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
+                       : summary(result));
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("replay", "Go through an archive as in operation: forecast, observe, learn");
+    command->add_option("FILE", options->rows.files, "Rows with their observations, in any order")
+        ->type_name("FILE")
+        ->required();
+    command->add_option("--model", options->model, "Model file that 'accrue fit' wrote on earlier rows")
+        ->type_name("FILE")
+        ->required();
+    command->add_option("-o,--output", options->output, "CSV file to write the forecasts to; - is standard output")
+        ->type_name("FILE");
+    add_timed_rows(*command, options->rows);
+    command
+        ->add_option("--delay", options->delay,
+                     "How long after its time an observation is known: 2d, 6h (of plain numbers a number); default: "
+                     "before the next time")
+        ->type_name("DURATION");
+    command
+        ->add_option("--lead", options->lead,
+                     "Column of how long before its time each row was forecast, in the unit of the times (seconds for "
+                     "dates): 'lead_hours * 3600'")
+        ->type_name("COLUMN");
+    command
+        ->add_option("--from", options->from,
+                     "Score and write the rows from this time on; those before only move the state")
+        ->type_name("TIME");
+    add_adapt_options(*command, options->rows, *options);
+    add_list(*command, "--quantiles", options->quantiles, "Probabilities of quantiles to write")->type_name("P,P,...");
+    add_list(*command, "--interval", options->intervals, "Levels of central intervals to write")
+        ->type_name("P,P,...")
+        ->default_str("0.9");
+    command->add_flag("--json", options->json, "Print one JSON object (docs/operation.md)");
+    add_threads(*command, options->threads);
+    command->footer(
+        "Each row is forecast from what had been observed by then, by a model that learns as 'accrue update'\n"
+        "does, and scored beside the same model without. The archive should be later than the rows that the\n"
+        "model was fitted on. Nothing looks ahead, --forget auto neither. docs/operation.md explains it.\n"
+        "\n"
+        "Examples:\n"
+        "  accrue replay 2023.csv --model model.json --time date -o forecasts.csv\n"
+        "  accrue replay 2023.csv --model model.json --time date --group station --delay 2d --forget 10d --json");
+    command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });
+}
+
+}  // namespace accrue::app

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Forecast archives, fitted on their early part and judged on their later part: sigma around the given prediction, the default, and recalibrated.
+
+    bench/archives.py DATA [--accrue build/bin/accrue]
+
+DATA has solar/*.csv (hourly irradiance: the observation ghi, the prediction ssrd) and rain/innsbruck.csv (three days of rain, 11 members). Lorenz is made by the command. Prints a table of
+docs/distributions.md.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+PUBLISHED = {"bon": (52.5, 50.8), "dra": (28.9, 28.3), "tbl": (57.5, 55.6)}  # DRN, BQN
+WAYS = {"given": ["--family", "normal", "--bias", "none"], "default": [], "recalibrated": ["--recalibrate", "isotonic"]}
+
+
+def split(rows, is_early, folder):
+    """The files of the early and the later rows."""
+    names = []
+    for name, wanted in (("early.csv", True), ("late.csv", False)):
+        with open(folder / name, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(row for row in rows if is_early(row) == wanted)
+        names.append(str(folder / name))
+    return names
+
+
+def run(accrue, early, late, roles, inputs, options):
+    """Figures of the later rows, seconds of the fit, and what was taken."""
+    model = str(pathlib.Path(early).parent / "model.json")
+    began = time.monotonic()
+    subprocess.run([accrue, "fit", early, *roles, *inputs, *options, "-o", model, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    seconds = time.monotonic() - began
+    scores = subprocess.run([accrue, "evaluate", late, *roles, "--model", model, "--json"], check=True, capture_output=True)
+    configuration = json.loads(pathlib.Path(model).read_text())["configuration"]
+    return json.loads(scores.stdout), seconds, f"{configuration['family']}, {configuration['bias']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=pathlib.Path)
+    parser.add_argument("--accrue", default="build/bin/accrue")
+    arguments = parser.parse_args()
+    print("| archive | way | CRPS | calibration error | 90% interval coverage | seconds | taken |")
+    print("|---|---|---|---|---|---|---|")
+    means = {way: [] for way in WAYS}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        archives = []
+        for path in sorted((arguments.data / "solar").glob("*.csv")):
+            rows = list(csv.DictReader(path.open()))
+            archives.append((path.stem, rows, lambda row: row["time"] < "2020", ["--prediction", "ssrd", "--observation", "ghi"],
+                             ["--inputs", "ssrd,rest2,zen,sp,t2m,d2m,kappa,rh", "--time", "time"]))
+        lorenz = folder / "lorenz.csv"
+        subprocess.run([arguments.accrue, "generate", "lorenz", "--rows", "20000", "--seed", "1", "-o", str(lorenz)], check=True)
+        archives.append(("lorenz", list(csv.DictReader(lorenz.open())), lambda row: float(row["start_time"]) < 400,
+                         ["--prediction", "prediction", "--observation", "observation", "--group", "start_time"],
+                         ["--inputs", "lead_time,start_left2,start_left1,start,start_right1,start_right2"]))
+        rain = arguments.data / "rain" / "innsbruck.csv"
+        if rain.exists():
+            archives.append(("rain", list(csv.DictReader(rain.open())), lambda row: row["date"] < "2010",
+                             ["--prediction", "mean(rainfc*)", "--observation", "rain"],
+                             ["--inputs", "mean(rainfc*),spread(rainfc*),date:season", "--lower", "0"]))
+        for name, rows, is_early, roles, inputs in archives:
+            early, late = split(rows, is_early, folder)
+            for way, options in WAYS.items():
+                scores, seconds, taken = run(arguments.accrue, early, late, roles, inputs, options)
+                coverage = next(one["observed"] for one in scores["coverage"] if one["level"] == 0.9)
+                print(f"| {name} | {way} | {scores['crps']:.4g} | {scores['calibration_error_percent']:.1f}% | {100 * coverage:.1f}% | {seconds:.0f} | {taken} |")
+                if name in PUBLISHED:
+                    means[way].append(scores["crps"])
+    for way, values in means.items():
+        if values:
+            print(f"| mean of {len(values)} stations | {way} | {sum(values) / len(values):.4g} | | | | |")
+    for k, method in enumerate(("DRN", "BQN")):
+        print(f"| mean of {len(PUBLISHED)} stations | {method}, published | {sum(one[k] for one in PUBLISHED.values()) / len(PUBLISHED):.4g} | | | | |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+// Forecasts that have moved with what was observed since they were fitted: a family around another.
+#pragma once
+
+#include "accrue/family.hpp"
+
+namespace accrue {
+
+// [ADAPT] A forecast of another family says that w, the normal score of its u, is standard normal. An adapted one says
+// that (w - shift)/scale is: the cdf of u is Phi((w(u) - shift)/scale), and the quantile at p is the other's at
+// Phi(shift + scale*Phi^-1(p)). Shift and scale are each row's own: calls take them, in this order, after the values of
+// the inner family (Family::given). A shift of 0 and a scale of 1 change nothing.
+class Adapted final : public Family {
+public:
+    explicit Adapted(SharedFamily inner);
+
+    std::string_view name() const override { return inner_->name(); }
+    std::string_view help() const override { return inner_->help(); }
+    std::vector<Parameter> further() const override { return inner_->further(); }
+    std::vector<Given> given() const override;
+    const Family& unbounded() const override { return inner_->unbounded(); }
+    Limits limits() const override { return inner_->limits(); }
+    double pdf(double u, Further further) const override;
+    double log_pdf(double u, Further further) const override;
+    double cdf(double u, Further further) const override;
+    double survival(double u, Further further) const override;
+    double quantile(double probability, Further further) const override;
+    // Closed forms around the normal family. Around others, and so mean and sd, by quadrature over normal scores
+    // between -kFarthest and kFarthest, to about 1e-9 of the standard deviation. Of a Student t whose scale has grown
+    // moments may not exist: they are those of the forecast between these scores.
+    static constexpr double kFarthest = 8;
+    double crps(double u, Further further) const override;
+    double mean(Further further) const override;
+    double sd(Further further) const override;
+    bool has_density() const override { return inner_->has_density(); }
+    bool recalibrated() const override { return inner_->recalibrated(); }
+    double normal_score(double u, Further further) const override;
+    double of_normal_score(double score, Further further) const override;
+    double upper_normal_score(double u, Further further) const override;
+    std::vector<double> jumps(Further further) const override;
+    double normal_score_slope(double u, Further further) const override;
+    double log_pdf_slope(double u, Further further) const override;
+    std::pair<double, double> interval(double level, Further further) const override;
+
+    const SharedFamily& inner() const { return inner_; }
+
+private:
+    struct Row;
+    template <typename Use>
+    void for_nodes(const Row& row, std::vector<double> splits, Use&& use) const;
+    struct Moments {
+        double mean, sd;
+    };
+    Moments moments(const Row& row) const;
+
+    SharedFamily inner_;
+};
+
+}  // namespace accrue

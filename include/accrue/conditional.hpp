@@ -1,0 +1,88 @@
+// Is a forecast calibrated everywhere, not only on average: in each group, along each input, through the year?
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "accrue/archive.hpp"
+#include "accrue/family.hpp"
+#include "accrue/verify.hpp"
+
+namespace accrue {
+
+// What rows are told apart by: numbers, in bins of about as many rows, or the values of a column.
+struct Condition {
+    std::string name;
+    std::span<const double> numbers;  // or
+    Grouping values = {};             // codes and labels
+    enum class Role { input, prediction, group, time } role = Role::input;
+};
+
+// The rows of one bin or value. z are the normal scores of the PITs: standard normal where the forecast is right.
+struct ConditionalPlace {
+    std::string label;
+    std::size_t rows = 0;
+    double mean_z = 0, sd_z = 0;
+    double calibration_error = 0, calibration_floor = 0;
+    double coverage = 0;  // of the central 90% interval
+    // How far the mean of z, and of z^2, is from that of all rows, in standard errors, by what rows of one group have
+    // in common. NaN where there is too little to tell by.
+    double bias_t = 0, spread_t = 0;
+};
+
+struct ConditionalColumn {
+    std::string name;
+    Condition::Role role = Condition::Role::input;
+    std::vector<ConditionalPlace> places;
+};
+
+struct ConditionalCalibration {
+    std::vector<ConditionalColumn> columns;
+    // A calibrated forecast of independent rows (or groups) fails anywhere at all with at most this probability.
+    double error_rate = 0.02;
+    double critical = 0;  // what |t| must not exceed
+    bool passes = true;
+    // Of z from one row to the next, in the order of time or of the rows; and what so many rows are worth.
+    double neighbours = 0;
+    double effective_rows = 0;
+    bool neighbours_err_together = false;
+
+    // The place that is furthest off, in words; empty where none is.
+    std::string worst;
+    std::optional<Condition::Role> worst_role;
+    bool worst_is_bias = false;
+};
+
+// `scores` are the normal scores of the PITs of all rows. Groups, or blocks of neighbours where these err together, are
+// what counts as independent. NaN scores are left out.
+ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
+                                               const Grouping& groups = {}, std::span<const double> times = {});
+
+// The inputs of an archive, its prediction, columns of `by`, groups and times (months and hours where they are dates).
+// The memory that they need is kept beside them.
+class ArchiveConditions {
+public:
+    explicit ArchiveConditions(const Archive& archive);
+    std::span<const Condition> all() const { return conditions_; }
+
+private:
+    std::vector<Condition> conditions_;
+    std::vector<std::vector<std::uint32_t>> codes_;
+    std::vector<std::vector<std::string>> labels_;
+};
+
+// Normal scores of the PITs of rows, from errors y - mean and standard deviations; NaN where sigma is.
+std::vector<double> normal_scores(std::span<const double> errors, std::span<const double> sigmas,
+                                  const Families& families);
+
+// A forecast that is right on average only is not called calibrated, and a remark names the worst place.
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional);
+
+nlohmann::ordered_json to_json(const ConditionalCalibration& conditional);
+
+}  // namespace accrue

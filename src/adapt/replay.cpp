@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "accrue/predict.hpp"
+#include "adapt/timed_rows.hpp"
+#include "core/error.hpp"
+#include "core/parallel.hpp"
+#include "families/normal.hpp"
+
+namespace accrue {
+
+namespace {
+
+constexpr std::array kLevels = {0.5, 0.8, 0.9, 0.95};
+constexpr std::size_t kBlock = 256;
+
+std::span<const double> parameters_of(const Forecast& forecast, std::size_t row) {
+    const std::size_t width = forecast.parameters.size() / forecast.sigma.size();
+    return std::span(forecast.parameters).subspan(row * width, width);
+}
+
+// Of some rows, in this order.
+Forecast part(const Forecast& all, std::span<const std::size_t> rows) {
+    Forecast some;
+    some.family = all.family;
+    for (const std::size_t i : rows) {
+        some.mean.push_back(all.mean[i]);
+        some.sigma.push_back(all.sigma[i]);
+        some.off_support.push_back(all.off_support[i]);
+        const auto own = parameters_of(all, i);
+        some.parameters.insert(some.parameters.end(), own.begin(), own.end());
+    }
+    return some;
+}
+
+double pinball(const Forecast& forecast, std::span<const double> observation) {
+    const RowFamilies families(forecast.families(), observation.size());
+    std::array<double, 9> deciles{};  // as normal scores
+    for (std::size_t k = 0; k < deciles.size(); ++k)
+        deciles[k] = families::normal_quantile(static_cast<double>(k + 1) / 10);
+    std::vector<double> losses(observation.size());
+    core::for_blocks(losses.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            families.with(i, [&](const Standardised& row) {
+                for (std::size_t k = 0; k < deciles.size(); ++k) {
+                    const double p = static_cast<double>(k + 1) / 10;
+                    const double quantile = row.of_normal_score(deciles[k]) * forecast.sigma[i];
+                    const double left = observation[i] - forecast.mean[i] - quantile;
+                    losses[i] += std::max(p * left, (p - 1) * left) / 9;
+                }
+                return 0;
+            });
+    });
+    return 2 * std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+Verification verified(const Forecast& forecast, std::span<const double> observation, const Grouping& periods,
+                      const char* name) {
+    std::vector<double> errors(observation.begin(), observation.end());
+    for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= forecast.mean[i];
+    VerifyOptions options;
+    options.levels.assign(kLevels.begin(), kLevels.end());
+    const ColumnGrouping by{"period", periods};
+    Verification figures = verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1));
+    figures.name = name;
+    const auto outside = std::count(forecast.off_support.begin(), forecast.off_support.end(), 1);
+    figures.off_support = static_cast<double>(outside) / static_cast<double>(errors.size());
+    return figures;
+}
+
+// The intervals of the tails that every row had, at one of the levels.
+Coverage adaptive_coverage(const Replay& replay, std::span<const std::size_t> rows, std::span<const double> observation,
+                           std::size_t level) {
+    const std::vector<double>& levels = replay.state.options().levels;
+    const RowFamilies families(replay.forecast.families(), observation.size());
+    Coverage coverage{levels[level], 0, 0, std::numeric_limits<double>::quiet_NaN()};
+    for (const std::size_t i : rows) {
+        const double tail = replay.tails[i * levels.size() + level];
+        const double half =
+            tail > 0 ? -families::normal_quantile(std::min(tail, 1.0) / 2) : std::numeric_limits<double>::infinity();
+        families.with(i, [&](const Standardised& row) {
+            const double sigma = replay.forecast.sigma[i];
+            const double z = row.normal_score((observation[i] - replay.forecast.mean[i]) / sigma);
+            coverage.observed += std::fabs(z) <= half ? 1 : 0;
+            coverage.mean_width +=
+                std::isinf(half) ? half : sigma * (row.of_normal_score(half) - row.of_normal_score(-half));
+            return 0;
+        });
+    }
+    coverage.observed /= static_cast<double>(rows.size());
+    coverage.mean_width /= static_cast<double>(rows.size());
+    return coverage;
+}
+
+// Ten periods with as many rows each, named by their first time.
+struct Periods {
+    std::vector<std::uint32_t> codes;
+    std::vector<std::string> labels;
+};
+Periods periods(const TimedRows& rows, std::span<const std::size_t> scored) {
+    constexpr std::size_t kPeriods = 10;
+    std::vector<double> times;
+    for (const std::size_t i : scored) times.push_back(rows.times[i]);
+    Periods result;
+    result.codes.resize(times.size());
+    const std::vector<std::size_t> order = adapting::by_time(times);
+    double first = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const double time = times[order[k]];
+        // A period begins with a time of its own.
+        const bool begins = k == 0 || (k * kPeriods / order.size() >= result.labels.size() && time > first &&
+                                       time > times[order[k - 1]]);
+        if (begins) {
+            result.labels.push_back(fmt::format("from {}", time_text(time, rows.dates)));
+            first = time;
+        }
+        result.codes[order[k]] = static_cast<std::uint32_t>(result.labels.size() - 1);
+    }
+    return result;
+}
+
+}  // namespace
+
+Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& options) {
+    adapting::require_rows(model, rows);
+    Replay result{.fixed = {},
+                  .forecast = {},
+                  .moves = {},
+                  .tails = {},
+                  .scored = {},
+                  .state = adapting::state_of(model, rows, options),
+                  .figures = {},
+                  .fixed_figures = {}};
+    State& state = result.state;
+    const std::size_t count = rows.times.size();
+    const double delay = options.delay.empty() ? 0 : duration(options.delay, rows.dates, "delay");
+    const double from =
+        options.from.empty() ? -std::numeric_limits<double>::infinity() : time_of(options.from, rows.dates, "from");
+    const std::vector<std::size_t> arriving = adapting::by_time(rows.times);
+    core::require(rows.times[arriving[0]] > state.clock(),
+                  "{} is of {}, but the state has seen observations up to {}: a replay begins after them",
+                  adapting::place(rows, arriving[0]), time_text(rows.times[arriving[0]], rows.dates),
+                  time_text(state.clock(), rows.dates));
+    // Bounds number rows as an update with the rows in the order of their times would.
+    result.fixed = forecast_rows(model, rows.inputs, rows.prediction, count, state.rows());
+    for (std::size_t i = 0; i < count; ++i)
+        core::require(!std::isnan(result.fixed.sigma[i]), "{} has a missing input, and so no forecast",
+                      adapting::place(rows, i));
+    const std::vector<double> scores = adapting::normal_scores(result.fixed, rows.observation);
+    adapting::Observations observations(model, rows, state.options(), scores, result.fixed.sigma);
+
+    // A row is forecast `lead` before its time, and knows what was observed at least `delay` earlier. Of rows that are
+    // forecast at once those with the shortest lead come first: they may not know what is of their own time.
+    const auto lead = [&](std::size_t i) { return rows.leads.empty() ? 0 : rows.leads[i]; };
+    const auto issued = [&](std::size_t i) { return rows.times[i] - lead(i); };
+    std::vector<std::size_t> issuing(count);
+    std::iota(issuing.begin(), issuing.end(), std::size_t{0});
+    std::stable_sort(issuing.begin(), issuing.end(), [&](std::size_t a, std::size_t b) {
+        return issued(a) != issued(b) ? issued(a) < issued(b) : lead(a) < lead(b);
+    });
+    result.moves.resize(count);
+    const std::size_t levels = state.options().levels.size();
+    result.tails.resize(count * levels);
+    std::size_t next = 0;
+    const auto observe_next = [&] {
+        std::size_t end = next;
+        while (end < count && rows.times[arriving[end]] == rows.times[arriving[next]]) ++end;
+        observations.add_to(state, std::span(arriving).subspan(next, end - next));
+        next = end;
+    };
+    for (std::size_t k = 0; k < count;) {
+        const std::size_t first = issuing[k];
+        while (next < count && rows.times[arriving[next]] + delay <= issued(first) &&
+               rows.times[arriving[next]] < rows.times[first])
+            observe_next();
+        // All rows of one time and one moment of issue have the same state.
+        const State::Moment now = state.at(std::max(rows.times[first], state.clock()));
+        for (; k < count && issued(issuing[k]) == issued(first) && rows.times[issuing[k]] == rows.times[first]; ++k) {
+            const std::size_t i = issuing[k];
+            result.moves[i] = observations.moved(state, now, i);
+            std::copy(state.tails().begin(), state.tails().end(),
+                      result.tails.begin() + static_cast<std::ptrdiff_t>(i * levels));
+        }
+    }
+    while (next < count) observe_next();
+    result.forecast = adapted(result.fixed, result.moves);
+
+    std::vector<std::size_t> scored;
+    result.scored.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+        if (rows.times[i] >= from) {
+            scored.push_back(i);
+            result.scored[i] = 1;
+        }
+    core::require(!scored.empty(), "{}: there is no row from {} on", core::option("from"), options.from);
+    std::vector<double> observation;
+    for (const std::size_t i : scored) observation.push_back(rows.observation[i]);
+    const Periods along = periods(rows, scored);
+    const Grouping grouping{along.codes, along.labels};
+    const Forecast moving = part(result.forecast, scored);
+    const Forecast fixed = part(result.fixed, scored);
+    result.figures = verified(moving, observation, grouping, "adapting");
+    result.fixed_figures = verified(fixed, observation, grouping, "static");
+    result.pinball = pinball(moving, observation);
+    result.fixed_pinball = pinball(fixed, observation);
+    for (std::size_t k = 0; k < levels; ++k)
+        result.adaptive.push_back(adaptive_coverage(result, scored, rows.observation, k));
+    return result;
+}
+
+nlohmann::ordered_json to_json(const Replay& replay) {
+    const auto figures = [](const Verification& verification, double loss) {
+        nlohmann::ordered_json json = to_json(verification);
+        json["pinball"] = loss;
+        return json;
+    };
+    const double forget = replay.state.forget();
+    nlohmann::ordered_json json = {{"adapting", figures(replay.figures, replay.pinball)},
+                                   {"static", figures(replay.fixed_figures, replay.fixed_pinball)},
+                                   {"forget", nullptr},
+                                   {"clock", time_text(replay.state.clock(), replay.state.options().dates)}};
+    if (std::isfinite(forget)) json["forget"] = forget;
+    if (!replay.adaptive.empty()) json["adaptive"] = nlohmann::ordered_json::array();
+    for (const Coverage& one : replay.adaptive)
+        json["adaptive"].push_back({{"level", one.level}, {"observed", one.observed}, {"mean_width", one.mean_width}});
+    return json;
+}
+
+}  // namespace accrue

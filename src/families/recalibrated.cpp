@@ -1,0 +1,540 @@
+#include "accrue/recalibrated.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/math/quadrature/gauss.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "families/members.hpp"
+#include "families/normal.hpp"
+
+namespace accrue {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kFarOut = 37;
+
+using families::kEnd;
+using families::normal_cdf;
+using families::normal_pdf;
+using families::normal_score_of;
+
+// Phi(b) - Phi(a), a <= b, from whichever side has the digits.
+double between(double a, double b) {
+    if (a >= 0) return normal_cdf(-a) - normal_cdf(-b);
+    if (b <= 0) return normal_cdf(b) - normal_cdf(a);
+    return 1 - normal_cdf(a) - normal_cdf(-b);
+}
+
+// Integral of value over [from, to] by Gauss-Legendre formulas on panels. `span` is the length in a unit in which value
+// is as smooth as Phi is: with panels of at most 2 the formula is right to the last digit or two.
+template <typename Value>
+double integral(double from, double to, double span, Value value) {
+    using boost::math::quadrature::gauss;
+    constexpr double kPanel = 2;
+    constexpr double kShort = 0.25;
+    if (!(to > from)) return 0;
+    if (span <= kShort) return gauss<double, 7>::integrate(value, from, to);
+    const double panels = std::ceil(span / kPanel);
+    double sum = 0;
+    for (double k = 0; k < panels; ++k)
+        sum += gauss<double, 15>::integrate(value, from + (to - from) * (k / panels),
+                                            k + 1 == panels ? to : from + (to - from) * ((k + 1) / panels));
+    return sum;
+}
+
+// Integral of Phi^2 from -infinity to v. Its terms cancel in part for v << 0, by a factor of 2v^2.
+double integral_of_squared_cdf(double v) {
+    if (v < -kEnd) return 0;
+    const double p = normal_cdf(v);
+    return v * p * p + 2 * normal_pdf(v) * p - std::numbers::inv_sqrtpi * normal_cdf(std::numbers::sqrt2 * v);
+}
+double integral_of_squared_cdf(double from, double to) {
+    constexpr double kFarApart = 2;  // where the difference of two integrals has its digits
+    if (to - from > kFarApart) return integral_of_squared_cdf(to) - integral_of_squared_cdf(from);
+    return integral(from, to, to - from, [](double v) { return std::pow(normal_cdf(v), 2); });
+}
+
+// Slope of V beyond its outermost knot: `u` and `v` go outwards, and `beyond` is the probability beyond v.
+double tail_slope(std::size_t knots, auto&& u, auto&& v) {
+    constexpr double kTimes = 10;
+    const double last = normal_cdf(-v(knots - 1));
+    std::size_t inner = knots - 1;
+    while (inner > 0 && normal_cdf(-v(inner)) < kTimes * last) --inner;
+    if (inner + 1 == knots) return 1;
+    return std::min(1.0, (v(knots - 1) - v(inner)) / (u(knots - 1) - u(inner)));
+}
+
+}  // namespace
+
+Recalibrated::Recalibrated(Knots knots, std::vector<double> predicted, std::vector<double> actual, SharedFamily inner)
+    : inner_(std::move(inner)), knots_(knots), predicted_(std::move(predicted)), actual_(std::move(actual)) {
+    core::require(predicted_.size() == actual_.size(), "a recalibration of {} predicted values has {} actual ones",
+                  predicted_.size(), actual_.size());
+    const bool are_scores = knots == Knots::scores;
+    const double least = are_scores ? -2 * kFarthest : 0;
+    const double most = are_scores ? 2 * kFarthest : 1;
+    const auto require_rising = [&](const std::vector<double>& values) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            core::require(values[i] > least && values[i] < most, "{} of a recalibration must be {}, but one is {}",
+                          are_scores ? "scores" : "probabilities", are_scores ? "finite" : "between 0 and 1",
+                          values[i]);
+            if (i > 0)
+                core::require(values[i - 1] < values[i],
+                              "{} of a recalibration must rise strictly, but {} is followed by {}",
+                              are_scores ? "scores" : "probabilities", values[i - 1], values[i]);
+        }
+    };
+    require_rising(predicted_);
+    require_rising(actual_);
+    if (predicted_.empty()) knots_ = Knots::scores;  // either way a Gaussian
+    if (knots_ == Knots::scores)
+        take_scores();
+    else
+        take_probabilities();
+
+    if (parameters_per_row(*inner_) > 0) {
+        core::require(knots_ == Knots::scores, "a recalibration of probabilities goes around location and scale alone");
+        take_panels();
+        return;
+    }
+    mean_ = inner_->mean({});
+    sd_ = inner_->sd({});
+    const std::size_t last = w_.size() - 1;
+    lower_.assign(w_.size(), 0.0);
+    upper_.assign(w_.size(), 0.0);
+    lower_[0] = square(Side::below, 0, -kInfinity, w_[0]);
+    upper_[last] = square(Side::above, last + 1, w_[last], kInfinity);
+    for (std::size_t k = 1; k <= last; ++k) lower_[k] = lower_[k - 1] + square(Side::below, k, w_[k - 1], w_[k]);
+    for (std::size_t k = last; k > 0; --k) upper_[k - 1] = upper_[k] + square(Side::above, k, w_[k - 1], w_[k]);
+    if (!predicted_.empty()) take_moments();
+}
+
+void Recalibrated::take_scores() {
+    w_ = predicted_;
+    v_ = actual_;
+    if (w_.empty()) w_ = v_ = {0};
+    const std::size_t n = w_.size();
+    last_slope_ = tail_slope(
+        n, [&](std::size_t k) { return w_[k]; }, [&](std::size_t k) { return v_[k]; });
+    first_slope_ = tail_slope(
+        n, [&](std::size_t k) { return -w_[n - 1 - k]; }, [&](std::size_t k) { return -v_[n - 1 - k]; });
+}
+
+void Recalibrated::take_probabilities() {
+    for (std::size_t k = 0; k < predicted_.size(); ++k) {
+        w_.push_back(normal_score_of(predicted_[k], 1 - predicted_[k]));
+        v_.push_back(normal_score_of(actual_[k], 1 - actual_[k]));
+        actual_sides_.push_back({actual_[k], 1 - actual_[k]});
+    }
+    actual_sides_.insert(actual_sides_.begin(), {0, 1});
+    actual_sides_.push_back({1, 0});
+}
+
+// Mean of u, and then of (u - mean)^2, over the probability of every piece.
+void Recalibrated::take_moments() {
+    const std::size_t last = w_.size();
+    const auto expected = [&](auto value) {
+        double sum = 0;
+        for (std::size_t k = 0; k <= last; ++k) {
+            if (knots_ == Knots::scores) {
+                const double from = is_first(k) ? std::min(v_[0], 0.0) - kEnd : v_[k - 1];
+                const double to = is_last(k) ? std::max(v_[last - 1], 0.0) + kEnd : v_[k];
+                sum += integral(from, to, to - from, [&](double v) {
+                    const double w = is_first(k)  ? w_[0] + (v - v_[0]) / first_slope_
+                                     : is_last(k) ? w_[last - 1] + (v - v_[last - 1]) / last_slope_
+                                                  : w_[k - 1] + (w_[k] - w_[k - 1]) * ((v - from) / (to - from));
+                    return value(inner_->of_normal_score(w, {})) * normal_pdf(v);
+                });
+            } else {
+                const double from = is_first(k) ? -kEnd : w_[k - 1];
+                const double to = is_last(k) ? kEnd : w_[k];
+                const double all = between(from, to);
+                if (!(all > 0)) continue;
+                sum += rise(k) * integral(from, to, to - from, [&](double w) {
+                           return value(inner_->of_normal_score(w, {})) * (normal_pdf(w) / all);
+                       });
+            }
+        }
+        return sum;
+    };
+    const double mean = expected([](double u) { return u; });
+    sd_ = std::sqrt(expected([&](double u) { return (u - mean) * (u - mean); }));
+    mean_ = mean;
+}
+
+std::shared_ptr<const Recalibrated> Recalibrated::fitted(std::span<const double> scores,
+                                                         std::span<const double> weights, SharedFamily inner) {
+    core::require(!scores.empty(), "there are no rows to recalibrate");
+    core::require(weights.empty() || weights.size() == scores.size(), "there are {} weights, but {} rows",
+                  weights.size(), scores.size());
+    std::vector<std::size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        core::require(!std::isnan(scores[i]), "row {} has no score to recalibrate", i + 1);
+    const auto weight = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
+    std::erase_if(order, [&](std::size_t i) { return !(weight(i) > 0); });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+    const auto value = [&](std::size_t i) { return std::clamp(scores[i], -kFarthestRow, kFarthestRow); };
+    double total = 0;
+    for (const std::size_t i : order) total += weight(i);
+
+    // Every value and the step of the cdf there. The median step stands for one row: where rows are repeated in place
+    // of a weight it is the same.
+    struct Step {
+        double value, probability;
+    };
+    std::vector<Step> steps;
+    for (const std::size_t i : order) {
+        if (steps.empty() || steps.back().value != value(i)) steps.push_back({value(i), 0});
+        steps.back().probability += weight(i) / total;
+    }
+    double row = 0;
+    if (!steps.empty()) {
+        std::vector<double> sizes;
+        for (const Step& step : steps) sizes.push_back(step.probability);
+        const auto median = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+        std::nth_element(sizes.begin(), median, sizes.end());
+        row = *median;
+    }
+
+    // A value and the middle of its step. A step of several rows that knots would divide has a knot at either end too,
+    // where the first and the last of its rows would have theirs: half of an atom would otherwise be spread as far as
+    // the next knot is away, and without end where there is none.
+    constexpr double kSeveral = 1.6;  // rows; no ratio of small whole weights, which rounding could move either way
+    static constexpr double kSpacing = 1 / static_cast<double>(kAllKnots);
+    static constexpr double kShareOfRest = 0.25;
+    constexpr double kHair = 1e-6;
+    // How far from an atom its ends lie, `gap` being the way to other rows. Beyond all of them it is as far as so many
+    // rows leave sigma uncertain: in units of that an atom of another fold has another place, which must be possible.
+    const auto hair = [&](double gap, double at) {
+        return gap < kInfinity ? kHair * std::min(1.0, gap) : std::max(kHair, std::sqrt(row) * std::fabs(at));
+    };
+    const auto spacing = [](double at) { return std::min(kSpacing, kShareOfRest * std::min(at, 1 - at)); };
+    std::vector<double> predicted;
+    std::vector<double> actual;
+    const auto add = [&](double at, double probability) {
+        if (!(probability > 0 && probability < 1)) return;
+        const double score = normal_score_of(probability, 1 - probability);
+        if (!predicted.empty() && !(at > predicted.back() && score > actual.back())) return;
+        predicted.push_back(at);
+        actual.push_back(score);
+    };
+    double before = 0;
+    double next = 0;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const auto [at, own] = steps[k];
+        const double low = before + row / 2;
+        const double middle = before + own / 2;
+        const double high = before + own - row / 2;
+        before += own;
+        const bool atom = own > kSeveral * row && high - low > spacing(middle);
+        if (middle < next && !atom) continue;
+        const double from_last = predicted.empty() ? kInfinity : at - predicted.back();
+        const double to_next = k + 1 < steps.size() ? steps[k + 1].value - at : kInfinity;
+        if (atom) add(at - hair(from_last, at), low);
+        add(at, middle);
+        if (atom) add(at + hair(to_next, at), high);
+        if (order.size() > kAllKnots) next = (atom ? high : middle) + spacing(atom ? high : middle);
+    }
+    return std::make_shared<Recalibrated>(Knots::scores, std::move(predicted), std::move(actual), std::move(inner));
+}
+
+std::size_t Recalibrated::piece_of(double w) const {
+    return static_cast<std::size_t>(std::upper_bound(w_.begin(), w_.end(), w) - w_.begin());
+}
+
+// The normal score V(w), in the piece.
+double Recalibrated::score(std::size_t piece, double w) const {
+    if (knots_ == Knots::scores) {
+        if (is_first(piece)) return v_[0] + first_slope_ * (w - w_[0]);
+        if (is_last(piece)) return v_.back() + last_slope_ * (w - w_.back());
+        return v_[piece - 1] + (v_[piece] - v_[piece - 1]) * ((w - w_[piece - 1]) / (w_[piece] - w_[piece - 1]));
+    }
+    if (std::isinf(w)) return w;
+    if ((is_first(piece) && w < -kFarOut) || (is_last(piece) && w > kFarOut)) {
+        // Phi loses its digits and then underflows, but -log Phi(-w) is w^2/2 + log w and a constant.
+        const double slope =
+            is_first(piece) ? actual_[0] / predicted_[0] : actual_sides_[piece].above / (1 - predicted_[piece - 1]);
+        const double squared = w * w - 2 * std::log(slope);
+        return std::copysign(std::sqrt(squared + std::log(w * w / squared)), w);
+    }
+    const Sides p = sides(piece, w);
+    return normal_score_of(p.below, p.above);
+}
+
+Recalibrated::Sides Recalibrated::sides(std::size_t piece, double w) const {
+    if (knots_ == Knots::scores) {
+        const double v = score(piece, w);
+        return {normal_cdf(v), normal_cdf(-v)};
+    }
+    const double from = is_first(piece) ? -kInfinity : w_[piece - 1];
+    const double to = is_last(piece) ? kInfinity : w_[piece];
+    const Sides& low = actual_sides_[piece];
+    const Sides& high = actual_sides_[piece + 1];
+    const double all = between(from, to);
+    if (!(all > 0)) return low;  // two knots that Phi cannot tell apart
+    return {low.below + rise(piece) * (between(from, w) / all), high.above + rise(piece) * (between(w, to) / all)};
+}
+
+// Of V in a piece.
+double Recalibrated::slope(std::size_t piece) const {
+    if (is_first(piece)) return first_slope_;
+    if (is_last(piece)) return last_slope_;
+    return (v_[piece] - v_[piece - 1]) / (w_[piece] - w_[piece - 1]);
+}
+
+double Recalibrated::stretch(double w, Further further) const {
+    return inner_->is_normal() ? 1 : 1 / inner_->normal_score_slope(inner_->of_normal_score(w, further), further);
+}
+
+// The actual probability of a piece.
+double Recalibrated::rise(std::size_t piece) const {
+    const Sides& low = actual_sides_[piece];
+    const Sides& high = actual_sides_[piece + 1];
+    return low.below < low.above ? high.below - low.below : low.above - high.above;
+}
+
+// The w that has the score v, and these probabilities on its sides.
+double Recalibrated::at_score(double v, Sides p) const {
+    if (knots_ == Knots::scores) {
+        const auto piece = static_cast<std::size_t>(std::upper_bound(v_.begin(), v_.end(), v) - v_.begin());
+        if (is_first(piece)) return w_[0] + (v - v_[0]) / first_slope_;
+        if (is_last(piece)) return w_.back() + (v - v_.back()) / last_slope_;
+        const double share = (v - v_[piece - 1]) / (v_[piece] - v_[piece - 1]);
+        return w_[piece - 1] + (w_[piece] - w_[piece - 1]) * share;
+    }
+    const auto piece =
+        static_cast<std::size_t>(std::upper_bound(actual_.begin(), actual_.end(), p.below) - actual_.begin());
+    const Sides& low = actual_sides_[piece];
+    const Sides& high = actual_sides_[piece + 1];
+    const double from = is_first(piece) ? 0 : predicted_[piece - 1];
+    const double to = is_last(piece) ? 1 : predicted_[piece];
+    // Shares of the piece that lie below and above.
+    const double below = from + (to - from) * ((p.below - low.below) / rise(piece));
+    const double above = (1 - to) + (to - from) * ((p.above - high.above) / rise(piece));
+    return normal_score_of(below, above);
+}
+
+// Integral over part of one piece of the squared probability on one side. The integrand is positive, and so is every
+// term of the sum.
+double Recalibrated::square(Side side, std::size_t piece, double from, double to) const {
+    const auto value = [&](double w) {
+        const Sides p = sides(piece, w);
+        return std::pow(side == Side::below ? p.below : p.above, 2) * stretch(w, {});
+    };
+    if (!inner_->is_normal()) {
+        // By quadrature between where the probabilities are 0 and 1 in doubles; beyond, one side is 0 and the other one
+        // is certain up to u itself.
+        const double low = std::clamp(from, -kFarOut, kFarOut);
+        const double high = std::clamp(to, -kFarOut, kFarOut);
+        const auto inner_value = [&](double w) { return inner_->of_normal_score(w, {}); };
+        const double certain = side == Side::below ? inner_value(std::max(to, high)) - inner_value(high)
+                                                   : inner_value(low) - inner_value(std::min(from, low));
+        // In two parts where the median, at which a density may have a kink, lies between.
+        const double middle = std::clamp(0.0, low, high);
+        const auto part = [&](double a, double b) {
+            const double rise = a < b ? score(piece, b) - score(piece, a) : 0;
+            return integral(a, b, std::max(8 * (b - a), rise), value);
+        };
+        return (std::isfinite(certain) ? certain : 0) + part(low, middle) + part(middle, high);
+    }
+    if (knots_ == Knots::scores) {
+        if (!is_first(piece) && !is_last(piece))
+            return integral(from, to, score(piece, to) - score(piece, from), value);
+        const double slope = is_first(piece) ? first_slope_ : last_slope_;
+        const double v_from = score(piece, from);
+        const double v_to = score(piece, to);
+        if (side == Side::below)
+            return (std::isinf(v_from) ? integral_of_squared_cdf(v_to) : integral_of_squared_cdf(v_from, v_to)) / slope;
+        return (std::isinf(v_to) ? integral_of_squared_cdf(-v_from) : integral_of_squared_cdf(-v_to, -v_from)) / slope;
+    }
+    // Beyond the ends the probability is 0 on one side and 1 on the other.
+    const double low = std::clamp(from, -kEnd, kEnd);
+    const double high = std::clamp(to, -kEnd, kEnd);
+    const double certain =
+        side == Side::below ? std::max(0.0, to - std::max(from, kEnd)) : std::max(0.0, std::min(to, -kEnd) - from);
+    return certain + integral(low, high, high - low, value);
+}
+
+void Recalibrated::take_panels() {
+    constexpr double kEndOfV = 8.5;  // beyond it a square is less than 1e-33
+    constexpr double kLongest = 0.5;
+    for (std::size_t k = 0; k <= w_.size(); ++k) {
+        const double from = is_first(k) ? w_[0] - std::max(0.0, v_[0] + kEndOfV) / first_slope_ : w_[k - 1];
+        const double to = is_last(k) ? w_.back() + std::max(0.0, kEndOfV - v_.back()) / last_slope_ : w_[k];
+        if (!(to > from)) continue;
+        // Short in V and, near the middle, in w.
+        const double rise = score(k, to) - score(k, from);
+        const double parts = std::ceil(std::max(rise, std::asinh(to) - std::asinh(from)) / kLongest);
+        for (double part = 0; part < parts; ++part)
+            panels_.push_back({from + (to - from) * (part / parts),
+                               part + 1 == parts ? to : from + (to - from) * ((part + 1) / parts), k});
+    }
+    for (const Panel& panel : panels_) add_nodes(panel, panel.from, panel.to, nodes_);
+    for (const Node& node : nodes_) node_scores_.push_back(node.w);
+}
+
+namespace {
+
+// The rule of Gauss and Legendre with four nodes.
+constexpr std::size_t kRule = 4;
+constexpr std::array<double, kRule> kPlaces = {-0.86113631159405257522, -0.33998104358485626480, 0.33998104358485626480,
+                                               0.86113631159405257522};
+constexpr std::array<double, kRule> kWeights = {0.34785484513745385737, 0.65214515486254614263, 0.65214515486254614263,
+                                                0.34785484513745385737};
+
+}  // namespace
+
+void Recalibrated::add_nodes(const Panel& panel, double from, double to, std::vector<Node>& nodes) const {
+    const double half = (to - from) / 2;
+    for (std::size_t k = 0; k < kRule; ++k) {
+        const double w = from + half * (1 + kPlaces[k]);
+        nodes.push_back({w, half * kWeights[k], sides(panel.piece, w)});
+    }
+}
+
+template <typename Use>
+void Recalibrated::for_nodes(Further further, std::vector<double> splits, Use&& use) const {
+    const std::vector<double> jumps = inner_->jumps(further);
+    splits.insert(splits.end(), jumps.begin(), jumps.end());
+    std::sort(splits.begin(), splits.end());
+    thread_local std::vector<double> u, slopes;
+    u.resize(nodes_.size());
+    slopes.resize(nodes_.size());
+    inner_->of_normal_scores(node_scores_, further, u.data(), slopes.data());
+    auto split = splits.begin();
+    for (std::size_t k = 0; k < panels_.size(); ++k) {
+        const Panel& panel = panels_[k];
+        while (split != splits.end() && *split <= panel.from) ++split;
+        if (split == splits.end() || *split >= panel.to) {
+            for (std::size_t at = kRule * k; at < kRule * (k + 1); ++at) use(nodes_[at], u[at], slopes[at]);
+            continue;
+        }
+        std::vector<Node> own;
+        double from = panel.from;
+        for (; split != splits.end() && *split < panel.to; ++split) {
+            add_nodes(panel, from, *split, own);
+            from = *split;
+        }
+        add_nodes(panel, from, panel.to, own);
+        for (const Node& node : own) {
+            double own_u = 0;
+            double own_slope = 0;
+            inner_->of_normal_scores(std::span(&node.w, 1), further, &own_u, &own_slope);
+            use(node, own_u, own_slope);
+        }
+    }
+}
+
+Recalibrated::Moments Recalibrated::moments(Further further) const {
+    // About the end of a panel in the middle.
+    const double centre = panels_[panels_.size() / 2].from;
+    const double from = inner_->of_normal_score(centre, further);
+    double mean = 0;
+    double square = 0;
+    for_nodes(further, {}, [&](const Node& node, double u, double slope) {
+        const double part = node.weight * slope * (node.w > centre ? node.sides.above : -node.sides.below);
+        mean += part;
+        square += 2 * (u - from) * part;
+    });
+    return {from + mean, std::sqrt(std::max(square - mean * mean, 0.0))};
+}
+
+double Recalibrated::pdf(double u, Further further) const {
+    const double w = inner_->normal_score(u, further);
+    const std::size_t piece = piece_of(w);
+    if (knots_ == Knots::scores) return slope(piece) * normal_pdf(score(piece, w)) / stretch(w, further);
+    const double all = between(is_first(piece) ? -kInfinity : w_[piece - 1], is_last(piece) ? kInfinity : w_[piece]);
+    return rise(piece) * (normal_pdf(w) / all) / stretch(w, further);
+}
+
+double Recalibrated::log_pdf_slope(double u, Further further) const {
+    const double w = inner_->normal_score(u, further);
+    const std::size_t piece = piece_of(w);
+    // Of the inner density, and of what the map multiplies it with inside a piece.
+    const double by_w = knots_ == Knots::scores ? w - slope(piece) * score(piece, w) : 0;
+    return inner_->log_pdf_slope(u, further) + by_w / stretch(w, further);
+}
+
+// Of the probability up to u: an atom of the inner family, whose normal score is anywhere in it, belongs to it.
+double Recalibrated::cdf(double u, Further further) const {
+    const double w = inner_->upper_normal_score(u, further);
+    return sides(piece_of(w), w).below;
+}
+
+double Recalibrated::survival(double u, Further further) const {
+    const double w = inner_->upper_normal_score(u, further);
+    return sides(piece_of(w), w).above;
+}
+
+double Recalibrated::quantile(double probability, Further further) const {
+    return inner_->of_normal_score(
+        at_score(normal_score_of(probability, 1 - probability), {probability, 1 - probability}), further);
+}
+
+double Recalibrated::squares_below_score(double w) const {
+    const std::size_t piece = piece_of(w);
+    return is_first(piece) ? square(Side::below, piece, -kInfinity, w)
+                           : lower_[piece - 1] + square(Side::below, piece, w_[piece - 1], w);
+}
+
+Recalibrated::Place Recalibrated::place_in_panels(double u, Further further) const {
+    const double first = inner_->of_normal_score(panels_.front().from, further);
+    const double last = inner_->of_normal_score(panels_.back().to, further);
+    const double own = std::clamp(u, first, last);
+    return {own, inner_->upper_normal_score(own, further)};
+}
+
+double Recalibrated::crps(double u, Further further) const {
+    if (!std::isfinite(u)) return std::fabs(u);
+    if (!panels_.empty()) {
+        const Place at = place_in_panels(u, further);
+        double sum = std::fabs(u - at.u);
+        for_nodes(further, {at.score}, [&](const Node& node, double, double slope) {
+            const double p = node.w > at.score ? node.sides.above : node.sides.below;
+            sum += node.weight * slope * p * p;
+        });
+        return sum;
+    }
+    const double w = inner_->normal_score(u, {});
+    const std::size_t piece = piece_of(w);
+    const double above = is_last(piece) ? square(Side::above, piece, w, kInfinity)
+                                        : square(Side::above, piece, w, w_[piece]) + upper_[piece];
+    return squares_below_score(w) + above;
+}
+
+double Recalibrated::squares_below(double u, Further further) const {
+    if (panels_.empty()) return squares_below_score(inner_->normal_score(u, {}));
+    const Place at = place_in_panels(u, further);
+    if (u < at.u) return 0;
+    double sum = u - at.u;
+    for_nodes(further, {at.score}, [&](const Node& node, double, double slope) {
+        if (node.w <= at.score) sum += node.weight * slope * node.sides.below * node.sides.below;
+    });
+    return sum;
+}
+
+double Recalibrated::normal_score(double u, Further further) const {
+    const double w = inner_->normal_score(u, further);
+    return score(piece_of(w), w);
+}
+
+// Knots bend the map, and what the inner family has is seen through it.
+std::vector<double> Recalibrated::jumps(Further further) const {
+    std::vector<double> all = v_;
+    for (const double w : inner_->jumps(further)) all.push_back(score(piece_of(w), w));
+    return all;
+}
+
+double Recalibrated::of_normal_score(double score, Further further) const {
+    return inner_->of_normal_score(at_score(score, {normal_cdf(score), normal_cdf(-score)}), further);
+}
+
+}  // namespace accrue

@@ -1,0 +1,16 @@
+// The default recipe: folds and starts, and the choice between candidates by what they say of rows that they never saw.
+#pragma once
+
+#include "fit/fitting.hpp"
+
+namespace accrue::fitting {
+
+// What these options leave to the fit, spelled out: the candidates in the order of their simplicity. One where nothing
+// is left. `has_prediction`: it is known, not only the errors about it. `gain` is what corrections would gain.
+std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, bool has_prediction,
+                                   const BiasGain& gain);
+
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+                         const LearnedMean* mean);
+
+}  // namespace accrue::fitting

@@ -1,0 +1,90 @@
+// A fit in progress: what the recipes share, before and after the training.
+#pragma once
+
+#include "accrue/fit.hpp"
+#include "fit/learned_mean.hpp"
+#include "fit/tasks.hpp"
+#include "forecast/row_parameters.hpp"
+
+namespace accrue::fitting {
+
+// What members that never saw a row say of it, for every arranged row: location and scale in the errors' own unit, and
+// further parameters of the family.
+struct HeldOut {
+    std::vector<double> scales;     // NaN: the row was not held out
+    std::vector<double> locations;  // empty: the prediction's
+    std::size_t width = 0;          // further parameters of a row
+    std::vector<double> values;     // row after row
+
+    double scale(std::size_t at) const { return scales[at]; }
+    double location(std::size_t at) const { return locations.empty() ? 0 : locations[at]; }
+    std::span<const double> further(std::size_t at) const { return std::span(values).subspan(at * width, width); }
+};
+
+// One candidate of a choice, as the report shows it.
+using Candidates = std::vector<CandidateOutcome>;
+
+struct Fitting {
+    const Archive& archive;
+    FitOptions options;  // without choices that are left to the fit
+    const FitWatcher& watcher;
+    const LearnedMean* mean = nullptr;
+    const fields::Kind& form = fields::kind(options.form);
+    std::shared_ptr<Model::Content> content = std::make_shared<Model::Content>();
+    Arranged arranged = {};
+    std::vector<double> scaled_errors = {};
+    std::vector<double> scaled_given = {};  // bounds and numbers of the rows, column after column
+    Rows rows = {};
+    Score score = {};
+    std::vector<Trained> trained = {};
+    std::size_t starts = 1;
+    int patience = 0;
+    SharedFamily family = family_of(archive, options);  // with its bounds
+    // Of every part of the rows: what it is forecast by when it is held out. Empty: the family, without a map.
+    std::vector<SharedFamily> recalibrated = {};
+
+    void choose_starts(std::size_t otherwise) {
+        starts = !form.random_starts() ? 1 : options.starts > 0 ? options.starts : otherwise;
+    }
+    void choose_patience(int otherwise) { patience = options.patience > 0 ? options.patience : otherwise; }
+
+    void standardise();
+    // A linear correction by the inputs and the prediction, of the rows for which `used` is true.
+    void fit_bias(const std::vector<bool>& used);
+    // From corrected errors to the rows that a start sees.
+    void prepare_rows();
+    fields::Outputs outputs() const { return {&family->unbounded(), learns_location(options)}; }
+    TrainOptions train_options() const;
+
+    // What these members say of arranged rows [begin, end).
+    void hold_out(const std::vector<fields::Fitted>& members, std::size_t begin, std::size_t end,
+                  HeldOut& held_out) const;
+    // Where a location is learned, errors of rows that a member never saw are larger than those that it was trained on.
+    // Raises log sigma of the members, and of what they said, by the number that makes the cost of the held-out rows
+    // least.
+    void widen(HeldOut& held_out);
+    // Scores of every arranged row that was held out.
+    std::vector<double> crps(const HeldOut& held_out) const;
+    // The recalibration that makes the normal scores of these parts of the rows normal.
+    SharedFamily recalibrated_by(const HeldOut& held_out, const std::function<bool(std::size_t part)>& taken) const;
+    // The model with its out-of-sample figures.
+    FitResult finish(const HeldOut& held_out, const BiasGain& gain, Candidates candidates = {});
+
+private:
+    std::uint32_t part_of(std::size_t arranged_at) const;
+    // The corrected prediction of an arranged row, where bounds ask for it: errors are about it.
+    double base(std::size_t at) const;
+    // The forecast of an arranged row in a family: the error about its mean, its standard deviation and, where the
+    // family has some, its parameters.
+    struct RowForecast {
+        double error, sigma;
+    };
+    RowForecast row_forecast(const HeldOut& held_out, std::size_t at, const forecasts::RowParameters& complete,
+                             std::span<double> parameters) const;
+    // With cross-fitted maps, calibration is judged within each fold, and the means over the folds are its figures.
+    // Over all rows together it would look perfect whatever it is: what a fold deviates by comes back, with the
+    // opposite sign, in the maps of the others.
+    void judge_calibration_by_fold(FitResult& result) const;
+};
+
+}  // namespace accrue::fitting

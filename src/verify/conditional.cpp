@@ -1,0 +1,422 @@
+#include "accrue/conditional.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/math/special_functions/erf.hpp>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "accrue/messages.hpp"
+#include "core/parallel.hpp"
+#include "core/rounded_json.hpp"
+#include "families/normal.hpp"
+#include "verify/pits.hpp"
+
+namespace accrue {
+
+namespace {
+
+using Role = Condition::Role;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMaxBins = 10;
+constexpr std::size_t kRowsOfBin = 100;   // at least, on average
+constexpr std::size_t kRowsOfPlace = 20;  // fewer tell nothing
+constexpr std::size_t kMinClusters = 10;  // of independent rows or groups, for a test
+constexpr std::size_t kMaxValues = 1000;  // of a column; of more those with the most rows
+constexpr std::size_t kEdgeSample = 100'000;
+constexpr std::size_t kMaxRows = 200'000;
+constexpr std::size_t kBlocks = 100;              // of neighbours that err together
+constexpr double kMinNeighbours = 0.1;            // a correlation that matters
+constexpr double kChance = 4;                     // standard errors
+constexpr double kHalfOf90 = 1.6448536269514722;  // of the central 90% interval of a standard normal
+// A difference that nobody would act on is no fault, however many rows show it.
+constexpr double kMinBias = 0.05;
+constexpr double kMinSpread = 0.1;  // of the mean of z^2
+
+// Which rows belong together, and what is said of them.
+struct Places {
+    std::vector<std::uint32_t> codes;  // a place for every row, or none
+    std::vector<std::string> labels;
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+};
+
+Places bins_of(std::span<const double> numbers) {
+    Places places;
+    std::vector<double> sorted;
+    const std::size_t step = (numbers.size() + kEdgeSample - 1) / kEdgeSample;
+    for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(step, 1))
+        if (std::isfinite(numbers[i])) sorted.push_back(numbers[i]);
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted.empty() || sorted.front() == sorted.back()) return places;
+    const std::size_t bins = std::clamp<std::size_t>(numbers.size() / kRowsOfBin, 1, kMaxBins);
+    std::vector<double> edges;  // the upper ends of all bins but the last
+    for (std::size_t k = 1; k < bins; ++k) {
+        const double edge = sorted[k * sorted.size() / bins];
+        if (edge < sorted.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);
+    }
+    places.codes.resize(numbers.size(), Places::kNone);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        if (std::isfinite(numbers[i]))
+            places.codes[i] =
+                static_cast<std::uint32_t>(std::lower_bound(edges.begin(), edges.end(), numbers[i]) - edges.begin());
+    for (std::size_t k = 0; k <= edges.size(); ++k)
+        places.labels.push_back(k == 0 && edges.empty() ? std::string("any")
+                                : k == 0                ? fmt::format("at most {:.4g}", edges[0])
+                                : k == edges.size()     ? fmt::format("above {:.4g}", edges.back())
+                                                        : fmt::format("{:.4g} to {:.4g}", edges[k - 1], edges[k]));
+    return places;
+}
+
+Places places_of(const Condition& condition) {
+    if (condition.values.codes.empty()) return bins_of(condition.numbers);
+    Places places{{condition.values.codes.begin(), condition.values.codes.end()},
+                  {condition.values.labels.begin(), condition.values.labels.end()}};
+    if (places.labels.size() <= kMaxValues) return places;
+    std::vector<std::size_t> rows(places.labels.size());
+    for (const std::uint32_t code : places.codes) ++rows[code];
+    std::vector<std::size_t> sorted = rows;
+    std::nth_element(sorted.begin(), sorted.begin() + kMaxValues, sorted.end(), std::greater<>());
+    const std::size_t min_rows = sorted[kMaxValues] + 1;
+    for (std::uint32_t& code : places.codes)
+        if (rows[code] < min_rows) code = Places::kNone;
+    return places;
+}
+
+// Of a number of every row: its variance, and how much those of one cluster have in common.
+struct Spread {
+    double variance = 0, shared = 0;
+
+    // Of the sum over rows of clusters of these sizes.
+    double of_sum(std::span<const double> sizes) const {
+        double rows = 0;
+        for (const double size : sizes) rows += size + shared * size * (size - 1);
+        return variance * rows;
+    }
+};
+
+// Sums of squares, and of products of two rows of one cluster, of all clusters or of one.
+struct Products {
+    double rows = 0, squares = 0, pairs = 0, products = 0;
+
+    Products without(const Products& one) const {
+        return {rows - one.rows, squares - one.squares, pairs - one.pairs, products - one.products};
+    }
+    Spread spread() const {
+        Spread own;
+        if (rows > 0) own.variance = squares / rows;
+        if (pairs > 0 && own.variance > 0) own.shared = std::clamp(products / pairs / own.variance, 0.0, 1.0);
+        return own;
+    }
+};
+struct Clustered {
+    Products all;
+    std::vector<Products> each;  // none where rows are independent
+};
+
+Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> clusters, std::size_t count,
+                    const std::function<double(std::uint32_t)>& difference) {
+    Clustered own;
+    own.each.resize(clusters.empty() ? 0 : count);
+    std::vector<double> sums(own.each.size());
+    for (const std::uint32_t row : rows) {
+        const double d = difference(row);
+        Products& at = clusters.empty() ? own.all : own.each[clusters[row]];
+        at.rows += 1;
+        at.squares += d * d;
+        if (!clusters.empty()) sums[clusters[row]] += d;
+    }
+    for (std::size_t g = 0; g < sums.size(); ++g) {
+        Products& at = own.each[g];
+        at.pairs = at.rows * (at.rows - 1);
+        at.products = sums[g] * sums[g] - at.squares;
+        own.all = {own.all.rows + at.rows, own.all.squares + at.squares, own.all.pairs + at.pairs,
+                   own.all.products + at.products};
+    }
+    return own;
+}
+
+// All rows: means of z and of its square about that mean, and how these vary.
+struct Whole {
+    double rows = 0, mean = 0, square = 0;
+    Clustered of_z, of_square;
+};
+
+// `cluster` where the place is one: it is judged by how much the others differ, and its rows are no evidence of more.
+// Other places need some clusters, or nothing is said about chance.
+ConditionalPlace figures_of(std::span<const double> scores, std::span<const std::uint32_t> rows,
+                            std::span<const std::uint32_t> clusters, std::size_t cluster_count,
+                            std::optional<std::size_t> cluster, const Whole& whole) {
+    ConditionalPlace place;
+    place.rows = rows.size();
+    std::vector<double> pits;
+    std::vector<double> sizes(clusters.empty() ? rows.size() : cluster_count, clusters.empty() ? 1.0 : 0.0);
+    std::size_t covered = 0;
+    double z = 0;
+    double square = 0;
+    for (const std::uint32_t row : rows) {
+        const double score = scores[row];
+        z += score;
+        square += score * score;
+        covered += std::fabs(score) <= kHalfOf90 ? 1 : 0;
+        pits.push_back(families::normal_cdf(score));
+        if (!clusters.empty()) sizes[clusters[row]] += 1;
+    }
+    const auto count = static_cast<double>(rows.size());
+    place.mean_z = z / count;
+    const double variance = std::max(square / count - place.mean_z * place.mean_z, 0.0);
+    place.sd_z = std::sqrt(variance);
+    place.coverage = static_cast<double>(covered) / count;
+    place.calibration_error = verification::PitCdf(pits, {}, 1).distance_to_diagonal();
+    // The median of Kolmogorov's distribution, with Stephens' correction for few rows.
+    const double root = std::sqrt(count);
+    place.calibration_floor = 0.82757 / (root + 0.12 + 0.11 / root);
+    const double share = count / whole.rows;
+    const auto used = std::count_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
+    place.bias_t = place.spread_t = kNaN;
+    if (static_cast<std::size_t>(used) < (cluster ? 1 : kMinClusters) || share >= 1 || !(whole.square > 0))
+        return place;
+    const auto variance_of_sum = [&](const Clustered& of) {
+        return (cluster ? of.all.without(of.each[*cluster]) : of.all).spread().of_sum(sizes);
+    };
+    // The rows of a place are part of all rows, and share what is random with them.
+    place.bias_t = (place.mean_z - whole.mean) * count / std::sqrt(variance_of_sum(whole.of_z) * (1 - share));
+    // The cube root of a mean of squares is nearly normal (Wilson and Hilferty).
+    const double relative = variance_of_sum(whole.of_square) * (1 - share) / std::pow(count * whole.square, 2);
+    place.spread_t = 3 * (std::cbrt(variance / whole.square) - 1 + relative / 9) / std::sqrt(relative);
+    return place;
+}
+
+// Of each row to the next.
+double neighbour_correlation(std::span<const double> scores, std::span<const std::uint32_t> order, const Whole& whole) {
+    double product = 0;
+    double square = 0;
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const double here = scores[order[k]] - whole.mean;
+        square += here * here;
+        if (k > 0) product += here * (scores[order[k - 1]] - whole.mean);
+    }
+    return square > 0 ? product / square : 0;
+}
+
+std::string where(const ConditionalColumn& column, const ConditionalPlace& place) {
+    if (column.role == Role::time && column.name == "month") return fmt::format("in {}", place.label);
+    if (column.role == Role::time && column.name == "hour") return fmt::format("at {}:00", place.label);
+    const std::string name = printable(column.name);
+    if (column.role == Role::group) return fmt::format("where {} is '{}'", name, printable(place.label));
+    return fmt::format("where {} is {}", name, place.label);
+}
+
+}  // namespace
+
+ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
+                                               const Grouping& groups, std::span<const double> times) {
+    ConditionalCalibration result;
+    std::vector<std::uint32_t> order;
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        if (std::isfinite(scores[i])) order.push_back(static_cast<std::uint32_t>(i));
+    if (!times.empty())
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return times[a] < times[b]; });
+    Whole whole;
+    whole.rows = static_cast<double>(order.size());
+    for (const std::uint32_t row : order) {
+        whole.mean += scores[row] / whole.rows;
+        whole.square += scores[row] * scores[row] / whole.rows;
+    }
+    whole.square -= whole.mean * whole.mean;  // now about the mean, as that of a place
+
+    // What counts as independent: groups, blocks of neighbours, or rows.
+    result.effective_rows = whole.rows;
+    std::vector<std::uint32_t> clusters;
+    std::size_t cluster_count = 0;
+    if (order.size() >= kRowsOfBin) {
+        result.neighbours = neighbour_correlation(scores, order, whole);
+        result.neighbours_err_together =
+            result.neighbours > std::max(kMinNeighbours, kChance / std::sqrt(whole.rows)) && result.neighbours < 1;
+        if (result.neighbours_err_together)
+            result.effective_rows = whole.rows * (1 - result.neighbours) / (1 + result.neighbours);
+    }
+    if (!groups.codes.empty()) {
+        clusters.assign(groups.codes.begin(), groups.codes.end());
+        cluster_count = groups.labels.size();
+    } else if (result.neighbours_err_together) {
+        clusters.assign(scores.size(), 0);
+        cluster_count = std::min(kBlocks, order.size());
+        for (std::size_t k = 0; k < order.size(); ++k)
+            clusters[order[k]] = static_cast<std::uint32_t>(k * cluster_count / order.size());
+    }
+
+    // Enough to find what matters; all of very many would take long to sort.
+    if (order.size() > kMaxRows) {
+        const std::size_t step = (order.size() + kMaxRows - 1) / kMaxRows;
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < order.size(); k += step) order[kept++] = order[k];
+        order.resize(kept);
+        whole.rows = static_cast<double>(kept);
+    }
+
+    whole.of_z = clustered(order, clusters, cluster_count, [&](std::uint32_t row) { return scores[row] - whole.mean; });
+    whole.of_square = clustered(order, clusters, cluster_count, [&](std::uint32_t row) {
+        return std::pow(scores[row] - whole.mean, 2) - whole.square;
+    });
+
+    std::size_t tests = 0;
+    for (const Condition& condition : conditions) {
+        const Places places = places_of(condition);
+        if (places.labels.size() < 2) continue;
+        std::vector<std::vector<std::uint32_t>> rows(places.labels.size());
+        for (const std::uint32_t row : order)
+            if (places.codes[row] != Places::kNone) rows[places.codes[row]].push_back(row);
+        ConditionalColumn column{condition.name, condition.role, {}};
+        std::vector<ConditionalPlace> all(rows.size());
+        const bool are_clusters = !groups.codes.empty() && condition.values.codes.data() == groups.codes.data();
+        core::for_blocks(rows.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
+            if (rows[k].size() < kRowsOfPlace) return;
+            all[k] = figures_of(scores, rows[k], clusters, cluster_count,
+                                are_clusters ? std::optional(k) : std::nullopt, whole);
+            all[k].label = places.labels[k];
+        });
+        for (ConditionalPlace& place : all) {
+            if (place.rows == 0) continue;
+            tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
+            column.places.push_back(std::move(place));
+        }
+        if (column.places.size() > 1) result.columns.push_back(std::move(column));
+    }
+    if (tests == 0) return result;
+    // Bonferroni, both sides.
+    result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(tests));
+    double worst = 1;
+    for (const ConditionalColumn& column : result.columns)
+        for (const ConditionalPlace& place : column.places)
+            for (const bool bias : {true, false}) {
+                const double off = std::fabs(bias ? place.bias_t : place.spread_t) / result.critical;
+                const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
+                                         : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
+                if (!(off > worst) || size < 1) continue;
+                worst = off;
+                result.passes = false;
+                result.worst_role = column.role;
+                result.worst_is_bias = bias;
+                result.worst =
+                    bias
+                        ? fmt::format("{} observations lie {:.2f} sigma {} the forecast", where(column, place),
+                                      std::fabs(place.mean_z), place.mean_z > 0 ? "above" : "below")
+                        : fmt::format("{} the 90% interval covers {:.1f}%", where(column, place), 100 * place.coverage);
+            }
+    return result;
+}
+
+ArchiveConditions::ArchiveConditions(const Archive& archive) {
+    for (std::size_t k = 0; k < archive.inputs.size(); ++k) {
+        const bool category = !archive.input_types.empty() && archive.input_types[k].kind == InputKind::category;
+        if (!category) {
+            conditions_.push_back({archive.input_names[k], archive.inputs[k]});
+            continue;
+        }
+        // A missing one is a value of its own.
+        std::vector<std::string> labels(archive.input_types[k].labels.begin(), archive.input_types[k].labels.end());
+        labels.emplace_back("missing");
+        std::vector<std::uint32_t>& codes = codes_.emplace_back();
+        for (const double code : archive.inputs[k])
+            codes.push_back(
+                static_cast<std::uint32_t>(std::isnan(code) ? static_cast<double>(labels.size() - 1) : code));
+        labels_.push_back(std::move(labels));
+        conditions_.push_back({archive.input_names[k], {}, {codes_.back(), labels_.back()}});
+    }
+    const auto is_input = [&](const std::string& name) {
+        return std::find(archive.input_names.begin(), archive.input_names.end(), name) != archive.input_names.end();
+    };
+    if (!archive.prediction.empty() && !is_input(archive.roles.prediction))
+        conditions_.push_back({archive.roles.prediction, archive.prediction, {}, Role::prediction});
+    for (const ColumnGrouping& column : archive.by) conditions_.push_back({column.name, {}, column.rows, Role::group});
+    if (!archive.groups.codes.empty())
+        conditions_.push_back(
+            {archive.roles.group.empty() ? "group" : archive.roles.group, {}, archive.groups, Role::group});
+    if (archive.times.empty()) return;
+    if (!archive.times_are_dates) {
+        conditions_.push_back(
+            {archive.roles.time.empty() ? "time" : archive.roles.time, archive.times, {}, Role::time});
+        return;
+    }
+    using namespace std::chrono;
+    constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
+                                    "July",    "August",   "September", "October", "November", "December"};
+    std::vector<std::uint32_t> months, hours;
+    for (const double seconds : archive.times) {
+        constexpr double kFarthest = 1e7;  // days, which the calendar has years for
+        const double day = std::clamp(std::floor(seconds / 86400), -kFarthest, kFarthest);
+        const year_month_day date{sys_days{days{static_cast<int>(day)}}};
+        months.push_back(static_cast<unsigned>(date.month()) - 1);
+        hours.push_back(static_cast<std::uint32_t>(std::clamp((seconds - 86400 * day) / 3600, 0.0, 23.0)));
+    }
+    std::vector<std::string> names;
+    for (int hour = 0; hour < 24; ++hour) names.push_back(fmt::format("{:02}", hour));
+    codes_.push_back(std::move(months));
+    labels_.emplace_back(kMonths.begin(), kMonths.end());
+    codes_.push_back(std::move(hours));
+    labels_.push_back(std::move(names));
+    const std::size_t last = codes_.size() - 1;
+    conditions_.push_back({"month", {}, {codes_[last - 1], labels_[last - 1]}, Role::time});
+    conditions_.push_back({"hour", {}, {codes_[last], labels_[last]}, Role::time});
+}
+
+std::vector<double> normal_scores(std::span<const double> errors, std::span<const double> sigmas,
+                                  const Families& families) {
+    std::vector<double> scores(errors.size(), kNaN);
+    const RowFamilies rows(families, errors.size());
+    constexpr std::size_t kBlock = 1024;
+    core::for_blocks(errors.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            if (!std::isnan(sigmas[i]))
+                scores[i] =
+                    rows.with(i, [&](const Standardised& row) { return row.normal_score(errors[i] / sigmas[i]); });
+    });
+    return scores;
+}
+
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional) {
+    if (conditional.passes) return;
+    for (const std::string name : {"Calibrated", "Nearly calibrated"})
+        if (verdict.summary.starts_with(name + ":"))
+            verdict.summary.replace(0, name.size(), name + " on average, but not everywhere");
+    verdict.remarks.emplace_back(
+        fmt::format("Not calibrated everywhere: {} (a test that calls {:g}% of calibrated forecasts so).",
+                    conditional.worst, 100 * conditional.error_rate));
+}
+
+nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
+    using Json = nlohmann::ordered_json;
+    Json json = {{"passes", conditional.passes},
+                 {"error_rate", conditional.error_rate},
+                 {"critical_t", core::rounded_json(conditional.critical, 4)},
+                 {"worst", conditional.worst},
+                 {"neighbour_correlation", core::rounded_json(conditional.neighbours, 4)},
+                 {"effective_rows", core::rounded_json(conditional.effective_rows, 6)}};
+    json["columns"] = Json::array();
+    for (const ConditionalColumn& column : conditional.columns) {
+        Json places = Json::array();
+        for (const ConditionalPlace& place : column.places) {
+            Json own = {{"label", place.label}, {"rows", place.rows}};
+            for (const auto& [key, value] : {std::pair{"mean_z", place.mean_z},
+                                             {"sd_z", place.sd_z},
+                                             {"calibration_error_percent", 100 * place.calibration_error},
+                                             {"calibration_floor_percent", 100 * place.calibration_floor},
+                                             {"coverage_90_percent", 100 * place.coverage},
+                                             {"bias_t", place.bias_t},
+                                             {"spread_t", place.spread_t}})
+                own[key] = core::rounded_json(value, 4);
+            places.push_back(std::move(own));
+        }
+        json["columns"].push_back({{"name", column.name}, {"places", std::move(places)}});
+    }
+    return json;
+}
+
+}  // namespace accrue

@@ -1,0 +1,179 @@
+#include "accrue/state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/random.hpp"
+#include "support/archives.hpp"
+
+namespace accrue {
+namespace {
+
+StateOptions options_of(double forget, const std::string& group = "") {
+    StateOptions options;
+    options.time = "t";
+    options.group = group;
+    options.forget = {forget};
+    options.trust = {1};
+    return options;
+}
+
+TEST(State, SaysNothingBeforeTheFirstObservation) {
+    const State state(options_of(10));
+    const Moved moved = state.at(0).of(1, State::kNoGroup, {});
+    EXPECT_EQ(moved.shift, 0);
+    EXPECT_EQ(moved.scale, 1);
+}
+
+// Rows one day apart that are all 0.5: the weights are powers of e^(-1/10), and 4 observations speak for 0.
+TEST(State, ShiftIsTheWeightedMeanShrunk) {
+    State state(options_of(10));
+    double weight = 0;
+    for (int day = 0; day < 30; ++day) {
+        const State::Observation row{0.5, 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+        weight = weight * std::exp(-0.1) + 1;
+    }
+    const double faded = weight * std::exp(-0.1);
+    // 30 products and sums of positive numbers.
+    EXPECT_NEAR(state.at(30).of(1, State::kNoGroup, {}).shift, 0.5 * faded / (faded + 4), 1e-14);
+}
+
+TEST(State, FindsShiftAndScaleOfManyNormalScores) {
+    State state(options_of(std::numeric_limits<double>::infinity()));
+    core::Random random(3);
+    for (int day = 0; day < 4000; ++day) {
+        const State::Observation row{0.7 + 1.5 * random.normal(), 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    const Moved moved = state.at(4000).of(1, State::kNoGroup, {});
+    // Five standard errors: 1.5/sqrt(4000) and a little more for rows that are cut, and 1.5/sqrt(8000).
+    EXPECT_NEAR(moved.shift, 0.7, 0.13);
+    EXPECT_NEAR(moved.scale, 1.5, 0.1);
+}
+
+TEST(State, AGroupHasItsOwnShiftAndAnUnseenOneTheCommon) {
+    State state(options_of(20, "station"));
+    for (int day = 0; day < 100; ++day) {
+        const std::vector<State::Observation> rows = {{1, 1, "high", {}}, {-1, 1, "low", {}}};
+        state.observe(day, rows);
+    }
+    const State::Moment now = state.at(100);
+    EXPECT_GT(now.of(1, state.group("high"), {}).shift, 0.7);
+    EXPECT_LT(now.of(1, state.group("low"), {}).shift, -0.7);
+    EXPECT_EQ(state.group("other"), State::kNoGroup);
+    EXPECT_NEAR(now.of(1, state.group("other"), {}).shift, 0, 1e-12);
+}
+
+TEST(State, FindsALinearCorrection) {
+    StateOptions options = options_of(std::numeric_limits<double>::infinity());
+    options.correct = {"x"};
+    State state(options);
+    core::Random random(5);
+    for (int day = 0; day < 2000; ++day) {
+        const double x = random.normal();
+        const State::Observation row{0.8 * x + 0.5 * random.normal(), 1, "", std::span(&x, 1)};
+        state.observe(day, std::span(&row, 1));
+    }
+    const double x = 1;
+    // 16 of 2,000 observations speak for no correction; five standard errors of 0.5/sqrt(2000) beside.
+    EXPECT_NEAR(state.at(2000).of(1, State::kNoGroup, std::span(&x, 1)).shift, 0.8, 0.08);
+}
+
+TEST(State, TrustTellsRowsApartBySigma) {
+    StateOptions options = options_of(std::numeric_limits<double>::infinity());
+    options.trust = {0};
+    State state(options);
+    core::Random random(9);
+    for (int day = 0; day < 3000; ++day) {
+        const double sigma = std::exp(random.uniform(-1, 1));
+        // The errors have one scale, whatever sigma says.
+        const State::Observation row{random.normal() / sigma, sigma, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    const State::Moment now = state.at(3000);
+    for (const double sigma : {0.5, 1.0, 2.0})
+        EXPECT_NEAR(sigma * now.of(sigma, State::kNoGroup, {}).scale, 1, 0.08);  // five standard errors
+}
+
+TEST(State, OneGrossOutlierMovesLittle) {
+    State state(options_of(30));
+    for (int day = 0; day < 60; ++day) {
+        const State::Observation row{day % 2 == 0 ? 0.8 : -0.8, 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    const Moved before = state.at(60).of(1, State::kNoGroup, {});
+    const State::Observation row{1e300, 1, "", {}};
+    state.observe(60, std::span(&row, 1));
+    const Moved after = state.at(61).of(1, State::kNoGroup, {});
+    EXPECT_LT(std::fabs(after.shift - before.shift), 0.1);
+    EXPECT_LT(after.scale, 1.2 * before.scale);
+}
+
+TEST(State, ReturnsToTheFittedModelWhenNothingComes) {
+    State state(options_of(5));
+    for (int day = 0; day < 20; ++day) {
+        const State::Observation row{2, 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    const Moved later = state.at(200).of(1, State::kNoGroup, {});
+    EXPECT_NEAR(later.shift, 0, 1e-12);
+    EXPECT_NEAR(later.scale, 1, 1e-12);
+}
+
+TEST(State, ReadsWhatItWrote) {
+    StateOptions options = options_of(7, "station");
+    options.forget = {7, std::numeric_limits<double>::infinity()};
+    options.trust = {1, 0.5};
+    options.correct = {"x"};
+    options.levels = {0.9};
+    State state(options);
+    core::Random random(2);
+    for (int day = 0; day < 9; ++day) {
+        const double x = random.normal();
+        const std::vector<State::Observation> rows = {{random.normal(), 0.7, "a", std::span(&x, 1)},
+                                                      {random.normal(), 1.4, "b", std::span(&x, 1)}};
+        state.observe(day, rows);
+    }
+    const std::string text = state.json().dump();
+    EXPECT_EQ(State::from_json(nlohmann::ordered_json::parse(text)).json().dump(), text);
+}
+
+TEST(State, RefusesWhatItHasSeenAndBadOptions) {
+    State state(options_of(7));
+    const State::Observation row{0, 1, "", {}};
+    state.observe(3, std::span(&row, 1));
+    EXPECT_THROW(state.observe(3, std::span(&row, 1)), InputError);
+    EXPECT_EQ(support::refusal([] { State(options_of(-1)); }), "--forget: -1 is not more than 0");
+    State grouped(options_of(7, "station"));
+    const State::Observation odd{0, 1, "caf\xe9", {}};
+    EXPECT_THROW(grouped.observe(3, std::span(&odd, 1)), InputError);
+    StateOptions options = options_of(1);
+    options.shrink = 0;
+    EXPECT_EQ(support::refusal([&] { State{options}; }), "--shrink: 0 is not more than 0");
+}
+
+// The long-run coverage of adaptive intervals, for scores that are worse than any state expects.
+TEST(State, TailsKeepTheirBoundWhateverComes) {
+    StateOptions options = options_of(20);
+    options.levels = {0.9};
+    State state(options);
+    core::Random random(4);
+    constexpr int kDays = 2000;
+    double covered = 0;
+    for (int day = 0; day < kDays; ++day) {
+        const double score = std::pow(1 + day % 50, 1.5) * random.normal();
+        const Moved moved = state.at(day).of(1, State::kNoGroup, {});
+        const double tail = state.tails()[0];
+        const double z = std::fabs((score - moved.shift) / moved.scale);
+        covered += std::erfc(z / std::sqrt(2.0)) >= tail ? 1 : 0;
+        const State::Observation row{score, 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    EXPECT_NEAR(covered / kDays, 0.9, (0.9 + options.rate) / (options.rate * kDays));
+}
+
+}  // namespace
+}  // namespace accrue

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "adapt/timed_archive.hpp"
+
+namespace accrue {
+namespace {
+
+using support::refusal;
+using test::timed_model;
+using test::TimedArchive;
+
+AdaptOptions stations() {
+    AdaptOptions options;
+    options.time = "t";
+    options.group = "station";
+    return options;
+}
+
+TEST(Update, DayByDayIsTheSameFileAsInOneGo) {
+    const TimedArchive archive(30, 4, 0.5, 1.3, 1, true);
+    const Model once = update(timed_model(), archive.rows(), stations());
+    Model daily = timed_model();
+    for (std::size_t at = 0; at < archive.x.size(); at += 4) {
+        daily = update(daily, archive.rows(at, at + 4), at == 0 ? stations() : AdaptOptions{});
+        daily = Model::parse(daily.text());
+    }
+    EXPECT_EQ(daily.text(), once.text());
+    EXPECT_EQ(once.state()->rows(), 120U);
+    EXPECT_EQ(once.state()->steps(), 30U);
+    EXPECT_EQ(once.state()->clock(), 29);
+}
+
+TEST(Update, RefusesRowsThatItHasSeen) {
+    const TimedArchive archive(10, 1, 0, 1, 2);
+    const Model model = update(timed_model(), archive.rows(), {});
+    EXPECT_EQ(refusal([&] { update(model, archive.rows(9)); }),
+              "row 1 is of 9, but the state has seen observations up to 9: rows already seen are refused");
+}
+
+TEST(Update, RefusesTimesThatGoBackAndRowsThatAreThereTwice) {
+    TimedArchive archive(10, 2, 0, 1, 3);
+    std::swap(archive.times[3], archive.times[8]);
+    EXPECT_EQ(refusal([&] { update(timed_model(), archive.rows()); }),
+              "row 5 is of 2, after a row of 4: sort the rows by time");
+    TimedArchive twice(10, 2, 0, 1, 3);
+    for (auto* column : {&twice.x, &twice.mu, &twice.y}) (*column)[7] = (*column)[6];
+    // Of two stations: a row each.
+    EXPECT_NO_THROW(update(timed_model(), twice.rows(), stations()));
+    twice.codes[7] = twice.codes[6];
+    EXPECT_EQ(refusal([&] { update(timed_model(), twice.rows(), stations()); }),
+              "row 8 repeats row 7: time, inputs, prediction and observation are the same");
+}
+
+TEST(Update, RefusesAnotherClockAndOtherOptions) {
+    const TimedArchive archive(10, 2, 0, 1, 4);
+    const Model model = update(timed_model(), archive.rows(0, 10), stations());
+    TimedRows dates = archive.rows(10);
+    dates.dates = true;
+    EXPECT_EQ(refusal([&] { update(model, dates); }),
+              "the state has a clock of plain numbers, but the times of the rows are dates");
+    AdaptOptions other;
+    other.shrink = 7;
+    EXPECT_EQ(
+        refusal([&] { update(model, archive.rows(10), other); }),
+        "the model has a state, which was made with another --shrink: leave it out, or begin with a model without "
+        "a state");
+    AdaptOptions unknown;
+    unknown.correct = {"x2"};
+    EXPECT_EQ(refusal([&] { update(timed_model(), archive.rows(), unknown); }),
+              "--correct: 'x2' is not an input of the model");
+}
+
+TEST(Update, RefusesMissingValues) {
+    TimedArchive archive(3, 1, 0, 1, 4);
+    archive.y[1] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(refusal([&] { update(timed_model(), archive.rows()); }),
+              "row 2: observation is nan, which is not a finite number");
+}
+
+TEST(Update, ANewGroupJoinsLater) {
+    const TimedArchive archive(20, 3, 0.5, 1, 5);
+    TimedRows two = archive.rows(0, 30);
+    std::vector<std::uint32_t> codes(two.groups.codes.begin(), two.groups.codes.end());
+    for (std::uint32_t& code : codes) code %= 2;
+    two.groups.codes = codes;
+    const Model model = update(update(timed_model(), two, stations()), archive.rows(30));
+    EXPECT_NE(model.state()->group("s2"), State::kNoGroup);
+    EXPECT_EQ(Model::parse(model.text()).text(), model.text());
+}
+
+TEST(Update, DurationsHaveUnitsWhereTimesAreDates) {
+    EXPECT_EQ(duration("2d", true, "delay"), 172800);
+    EXPECT_EQ(duration("1.5h", true, "delay"), 5400);
+    EXPECT_EQ(duration("12", false, "delay"), 12);
+    EXPECT_EQ(refusal([] { duration("12", true, "delay"); }),
+              "--delay is '12', which is not a duration; write 2d, 12h or 30m, for example");
+    EXPECT_EQ(refusal([] { duration("2d", false, "delay"); }),
+              "--delay is '2d', but the times are plain numbers: give it as one of them");
+    EXPECT_EQ(time_text(time_of("2023-01-05T06:00", true, "from"), true), "2023-01-05T06:00:00Z");
+    EXPECT_EQ(time_text(time_of("2023-01-05", true, "from"), true), "2023-01-05");
+}
+
+}  // namespace
+}  // namespace accrue

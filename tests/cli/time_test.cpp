@@ -1,0 +1,130 @@
+// replay, update and monitor as users run them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/model_cli_test.hpp"
+
+namespace accrue::test {
+namespace {
+
+class TimeCli : public ModelCliTest {
+protected:
+    // Days of 2024 or later with a row of each of three stations; errors are `wide` times what the model learns.
+    std::string later(const std::string& name, int days, double shift, double wide, int first_day = 0) const {
+        core::Random random(static_cast<std::uint64_t>(5 + first_day));
+        std::string text = "x,mu,y,station,day\n";
+        for (int day = first_day; day < first_day + days; ++day)
+            for (int station = 0; station < 3; ++station) {
+                const double x = random.uniform();
+                const double mu = random.normal();
+                text += fmt::format("{},{},{},s{},20{:02}-{:02}-{:02}\n", x, mu,
+                                    mu + (0.3 + x) * (shift + wide * random.normal()), station, 25 + day / 336,
+                                    1 + day / 28 % 12, 1 + day % 28);
+            }
+        return folder_.file(name, text);
+    }
+    std::string model() const { return folder_.path("m.json"); }
+    void fit_model() const {
+        output(fit_arguments(archive("a.csv", 300), {"--inputs", "x", "--form", "polynomial", "--time", "day"}));
+    }
+    // The first lines of a text file in a file of its own.
+    std::string cut(const std::string& file, std::size_t from, std::size_t to, const std::string& name) const {
+        std::istringstream lines(folder_.content(file));
+        std::string text;
+        std::string line;
+        for (std::size_t k = 0; std::getline(lines, line); ++k)
+            if (k == 0 || (k >= from && k < to)) text += line + "\n";
+        return folder_.file(name, text);
+    }
+};
+
+TEST_F(TimeCli, UpdatesAtOnceAndInPartsGiveTheSameFile) {
+    fit_model();
+    const std::string rows = later("new.csv", 10, 0.5, 1.2);
+    const std::string once = folder_.path("once.json");
+    output({"update", model(), rows, "--group", "station", "-o", once});
+    const std::string parts = folder_.path("parts.json");
+    output({"update", model(), cut(rows, 1, 13, "1.csv"), "--group", "station", "-o", parts});
+    output({"update", parts, cut(rows, 13, 31, "2.csv"), "-o", parts});
+    EXPECT_EQ(folder_.content(parts), folder_.content(once));
+}
+
+TEST_F(TimeCli, ARefusedUpdateLeavesTheModelAsItWas) {
+    fit_model();
+    const std::string rows = later("new.csv", 10, 0.5, 1.2);
+    output({"update", model(), rows, "-o", model()});
+    const std::string before = folder_.content(model());
+    EXPECT_EQ(refusal(accrue({"update", model(), rows, "-o", model()})),
+              "new.csv row 1 is of 2025-01-01, but the state has seen observations up to 2025-01-10: rows already seen "
+              "are refused");
+    const std::string text = folder_.content(later("more.csv", 5, 0, 1, 20));
+    const std::string half = folder_.file("half.csv", text.substr(0, text.size() - 20));
+    EXPECT_NE(refusal(accrue({"update", model(), half, "-o", model()})).find("half.csv row 15"), std::string::npos);
+    EXPECT_EQ(folder_.content(model()), before);
+}
+
+TEST_F(TimeCli, AModelWithoutATimeSaysSo) {
+    output(fit_arguments(archive("a.csv", 100), {"--inputs", "x", "--form", "polynomial"}));
+    const std::string rows = later("new.csv", 4, 0.5, 1.2);
+    EXPECT_EQ(refusal(accrue({"update", model(), rows, "-o", model()})),
+              "the model has no time: name the column of the times with --time");
+    output({"update", model(), rows, "--time", "day", "-o", model()});
+}
+
+TEST_F(TimeCli, PredictForecastsAsReplayDid) {
+    fit_model();
+    const std::string rows = later("new.csv", 12, 0.8, 1.5);
+    const std::string forecasts = folder_.path("f.csv");
+    output({"replay", rows, "--model", model(), "--group", "station", "-o", forecasts, "--json"});
+    // The last day's rows are the same from an update with the days before.
+    output({"update", model(), cut(rows, 1, 34, "1.csv"), "--group", "station", "-o", model()});
+    const std::string predicted =
+        output({"predict", model(), cut(rows, 34, 37, "2.csv"), "--interval", "0.9", "-o", "-"});
+    const std::vector<std::string> replayed = lines(folder_.content(forecasts));
+    const std::vector<std::string> own = lines(predicted);
+    for (std::size_t row = 0; row < 3; ++row)
+        // mean, sigma, lower and upper stand side by side in both, behind 3 and 5 columns.
+        for (std::size_t k = 0; k < 4; ++k)
+            EXPECT_EQ(cells(replayed[34 + row])[3 + k], cells(own[1 + row])[5 + k]) << row << ", " << k;
+    EXPECT_NE(refusal(accrue({"predict", model(), rows, "-o", "-"})).find("forecasts of the past come from"),
+              std::string::npos);
+    output({"predict", model(), rows, "--no-state", "-o", "-"});
+}
+
+TEST_F(TimeCli, ReplayShowsWhatLearningBrings) {
+    fit_model();
+    const std::string rows = later("new.csv", 200, 1, 1.6);
+    const auto json = nlohmann::json::parse(output({"replay", rows, "--model", model(), "--json"}));
+    EXPECT_LT(json.at("adapting").at("crps"), json.at("static").at("crps"));
+    EXPECT_LT(json.at("adapting").at("calibration_error_percent"), json.at("static").at("calibration_error_percent"));
+    EXPECT_EQ(json.at("adapting").at("by").at(0).at("column"), "period");
+    const std::string words = output({"replay", rows, "--model", model(), "--delay", "2d", "--forget", "10d"});
+    EXPECT_NE(words.find("80% interval coverage"), std::string::npos);
+    EXPECT_NE(words.find("forgotten over 10 days"), std::string::npos);
+    EXPECT_EQ(refusal(accrue({"replay", rows, "--model", model(), "--delay", "2"})),
+              "--delay is '2', which is not a duration; write 2d, 12h or 30m, for example");
+}
+
+TEST_F(TimeCli, MonitorEndsWithThreeWhereItAlarms) {
+    fit_model();
+    const Ended quiet = accrue({"monitor", model(), later("same.csv", 60, 0, 1)});
+    EXPECT_EQ(quiet.status, 0) << quiet.err;
+    EXPECT_EQ(quiet.out.find("No alarm in 60 times"), 0U) << quiet.out;
+    const Ended loud = accrue({"monitor", model(), later("other.csv", 60, 1.5, 1), "--json"});
+    EXPECT_EQ(loud.status, 3) << loud.err;
+    EXPECT_EQ(nlohmann::json::parse(loud.out).at("alarm"), true);
+}
+
+TEST_F(TimeCli, GeneratesAModelThatChanges) {
+    const std::string plain = output({"generate", "lorenz", "--rows", "160", "-o", "-"});
+    const std::string changing = output({"generate", "lorenz", "--rows", "160", "--change-at", "0.5", "-o", "-"});
+    EXPECT_EQ(lines(changing)[80], lines(plain)[80]);
+    EXPECT_NE(lines(changing)[81], lines(plain)[81]);
+    EXPECT_EQ(refusal(accrue({"generate", "G", "--change-at", "0.5", "-o", "-"})),
+              "generate G: nothing in it can change, so --change-at has no use");
+}
+
+}  // namespace
+}  // namespace accrue::test

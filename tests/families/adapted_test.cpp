@@ -1,0 +1,123 @@
+// Adapted families against their definition, the inner family and numerical integration.
+#include "accrue/adapted.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "accrue/bounded.hpp"
+#include "accrue/recalibrated.hpp"
+#include "core/random.hpp"
+#include "families/normal.hpp"
+
+namespace accrue {
+namespace {
+
+struct Case {
+    const char* name;
+    SharedFamily inner;
+    std::vector<double> values;  // of a row of the inner family
+};
+
+std::vector<Case> cases() {
+    core::Random random(7);
+    std::vector<double> scores(150);
+    for (double& score : scores) score = 0.3 + 1.2 * random.normal();
+    return {{"normal", normal_family(), {}},
+            {"logistic", family("logistic"), {}},
+            {"sinh-arcsinh", family("sinh-arcsinh"), {0.3, 0.8}},
+            {"two-piece-normal", family("two-piece-normal"), {0.4}},
+            {"recalibrated", Recalibrated::fitted(scores), {}},
+            {"censored", std::make_shared<Bounded>(Bounded::Kind::censored, Limits{.lower = 0}), {-0.7, 0.25}}};
+}
+
+std::vector<double> moved(const Case& one, double shift, double scale) {
+    std::vector<double> values = one.values;
+    values.insert(values.end(), {shift, scale});
+    return values;
+}
+
+TEST(Adapted, ShiftZeroAndScaleOneChangeNothing) {
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        const std::vector<double> values = moved(one, 0, 1);
+        // Both quadratures are right to about 1e-9 of the standard deviation.
+        EXPECT_NEAR(family.mean(values), one.inner->mean(one.values), 2e-8) << one.name;
+        EXPECT_NEAR(family.sd(values), one.inner->sd(one.values), 2e-8) << one.name;
+        for (const double u : {-0.5, 0.1, 1.7}) {
+            EXPECT_NEAR(family.crps(u, values), one.inner->crps(u, one.values), 2e-8) << one.name << " " << u;
+            EXPECT_NEAR(family.cdf(u, values), one.inner->cdf(u, one.values), 1e-14) << one.name << " " << u;
+            EXPECT_NEAR(family.log_pdf(u, values), one.inner->log_pdf(u, one.values), 1e-12) << one.name << " " << u;
+        }
+    }
+}
+
+TEST(Adapted, QuantilesAreThoseOfTheInnerFamilyAtMovedScores) {
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        const std::vector<double> values = moved(one, 0.4, 1.3);
+        for (const double p : {0.001, 0.1, 0.5, 0.9, 0.999}) {
+            const double score = 0.4 + 1.3 * families::normal_quantile(p);
+            const double inner = families::normal_cdf(score);
+            // A quantile and a cdf, a few roundings each, of which quantiles in the tails keep 1e-12.
+            EXPECT_NEAR(family.quantile(p, values), one.inner->quantile(inner, one.values), 1e-9) << one.name;
+        }
+        for (const double u : {0.2, 1.5}) {
+            EXPECT_NEAR(family.of_normal_score(family.normal_score(u, values), values), u, 1e-9) << one.name;
+            EXPECT_NEAR(family.cdf(u, values) + family.survival(u, values), 1, 1e-14) << one.name;
+        }
+    }
+}
+
+// The crps is 2 x the integral of the pinball loss of all quantiles: by mid-points of 20,000, which leaves about 1e-4.
+TEST(Adapted, CrpsIsThatOfItsQuantiles) {
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        const std::vector<double> values = moved(one, -0.3, 0.8);
+        for (const double u : {-0.6, 0.9}) {
+            constexpr int kLevels = 20'000;
+            double sum = 0;
+            double mean = 0;
+            for (int k = 0; k < kLevels; ++k) {
+                const double p = (k + 0.5) / kLevels;
+                const double quantile = family.quantile(p, values);
+                sum += 2 * std::max(p * (u - quantile), (p - 1) * (u - quantile)) / kLevels;
+                mean += quantile / kLevels;
+            }
+            EXPECT_NEAR(family.crps(u, values), sum, 2e-4) << one.name;
+            EXPECT_NEAR(family.mean(values), mean, 1e-3) << one.name;
+        }
+    }
+}
+
+TEST(Adapted, AMovedGaussianIsAGaussian) {
+    const Adapted family(normal_family());
+    const std::vector<double> values = {0.5, 2};
+    EXPECT_EQ(family.mean(values), 0.5);
+    EXPECT_EQ(family.sd(values), 2);
+    EXPECT_DOUBLE_EQ(family.crps(1.5, values), 2 * normal_family()->crps(0.5, {}));
+    EXPECT_EQ(parameters_per_row(family), 4U);
+}
+
+// Central differences with a step of 1e-5: their error is about 1e-10 and rounding 1e-10.
+TEST(Adapted, SlopesAreDerivatives) {
+    constexpr double kStep = 1e-5;
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        const std::vector<double> values = moved(one, 0.4, 1.3);
+        const double u = 0.37;
+        const auto difference = [&](auto value) { return (value(u + kStep) - value(u - kStep)) / (2 * kStep); };
+        EXPECT_NEAR(difference([&](double at) { return family.normal_score(at, values); }),
+                    family.normal_score_slope(u, values), 1e-7)
+            << one.name;
+        EXPECT_NEAR(difference([&](double at) { return family.cdf(at, values); }), family.pdf(u, values), 1e-7)
+            << one.name;
+        if (!one.inner->has_density()) continue;
+        EXPECT_NEAR(difference([&](double at) { return family.log_pdf(at, values); }), family.log_pdf_slope(u, values),
+                    1e-7)
+            << one.name;
+    }
+}
+
+}  // namespace
+}  // namespace accrue
