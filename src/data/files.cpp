@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -35,15 +36,17 @@ namespace {
 namespace fs = std::filesystem;
 
 // The names of what is temporary, where a signal handler can read them: no allocation, no locks. A file beyond the last
-// slot is written all the same, but a signal leaves it behind.
+// slot is written all the same, but a signal leaves it behind. Threads that write them take turns; the handler reads a
+// path only where its state says that it is whole.
 struct Slot {
-    enum State : int { free, filling, file, folder };
+    enum State : int { free, file, folder };
     std::atomic<int> state = free;
     std::array<char, PATH_MAX> path = {};
 };
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 constexpr std::size_t kSlots = 64;
 std::array<Slot, kSlots> slots;
+std::mutex slots_written;
 std::atomic<int> running_child = 0;
 std::atomic<const data::Leftovers*> leftovers = nullptr;  // of that process
 
@@ -66,9 +69,9 @@ public:
 
 void remember(const std::string& path, Slot::State kind) {
     if (path.size() >= PATH_MAX) return;
+    const std::lock_guard turn(slots_written);
     for (Slot& slot : slots) {
-        int expected = Slot::free;
-        if (!slot.state.compare_exchange_strong(expected, Slot::filling)) continue;
+        if (slot.state != Slot::free) continue;
         std::memcpy(slot.path.data(), path.c_str(), path.size() + 1);
         slot.state = kind;
         return;
@@ -76,8 +79,9 @@ void remember(const std::string& path, Slot::State kind) {
 }
 
 void forget(const std::string& path) {
+    const std::lock_guard turn(slots_written);
     for (Slot& slot : slots) {
-        if (slot.state > Slot::filling && path == slot.path.data()) {
+        if (slot.state != Slot::free && path == slot.path.data()) {
             slot.state = Slot::free;
             return;
         }

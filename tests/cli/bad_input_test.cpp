@@ -164,7 +164,7 @@ TEST_F(BadInput, BinaryRubbish) {
               "t.csv does not look like a text table (it is compressed: let its name end in .gz, or unpack it first)");
     EXPECT_EQ(message_for(std::string_view("mu,y,s\n1,2,3\0\n", 14)), "t.csv does not look like a text table");
     // The program itself, as a file.
-    EXPECT_NE(message_for_file(ACCRUE_BINARY).find("does not look like a text table"), std::string::npos);
+    EXPECT_NE(message_for_file(support::binary()).find("does not look like a text table"), std::string::npos);
 }
 
 TEST_F(BadInput, ParquetAndArrowFilesWithAWayToConvertThem) {

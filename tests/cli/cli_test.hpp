@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/temporary_folder.hpp"
+#include "support/places.hpp"
 #include "support/run.hpp"
 
 namespace accrue::test {
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 class CliTest : public testing::Test {
 protected:
     static std::vector<std::string> command(const std::vector<std::string>& arguments) {
-        std::vector<std::string> all = {ACCRUE_BINARY};
+        std::vector<std::string> all = {support::binary()};
         all.insert(all.end(), arguments.begin(), arguments.end());
         return all;
     }

@@ -31,7 +31,7 @@ protected:
 
     // What a shell's script leaves behind, line by line.
     std::string in_shell(const std::string& shell, const std::string& script) const {
-        const std::string bin = std::filesystem::path(ACCRUE_BINARY).parent_path();
+        const std::string bin = std::filesystem::path(support::binary()).parent_path();
         const std::string file = folder_.file("script", script);
         const std::string paths = fmt::format("PATH={}:{}", bin, std::getenv("PATH"));
         const Ended run =

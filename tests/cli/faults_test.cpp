@@ -68,7 +68,7 @@ TEST_F(Faults, ArchivesThatCannotBeRead) {
               "t.csv row 2 (line 3) has 2 fields, the header has 3: the file seems to end in the middle of the row");
     EXPECT_EQ(fit_message("x,mu,y\n1,,3\n1,2,\n", {"--inputs", "x", "--missing", "drop"}),
               "t.csv: no rows are left: all 2 rows had a missing value");
-    EXPECT_EQ(fit_file_message(ACCRUE_BINARY).find("does not look like a text table") == std::string::npos, false);
+    EXPECT_EQ(fit_file_message(support::binary()).find("does not look like a text table") == std::string::npos, false);
     EXPECT_EQ(fit_message(std::string(100'000'000, '7')),
               "t.csv does not look like a text table: its first line is longer than 4 MiB");
     EXPECT_EQ(fit_message("x,mu,y,t\n1,2,3,noon\n", {"--inputs", "x", "--time", "t"})

@@ -33,7 +33,7 @@ protected:
             std::filesystem::permissions(folder_.path(std::string("world/bin/") + name),
                                          std::filesystem::perms::owner_all);
         }
-        std::filesystem::create_symlink(ACCRUE_BINARY, folder_.path("world/bin/accrue"));
+        std::filesystem::create_symlink(support::binary(), folder_.path("world/bin/accrue"));
         const Ended fit =
             accrue({"fit", folder_.path("world/archive.csv"), "--inputs", "lead_time,wind", "--prediction", "mu",
                     "--observation", "y", "--starts", "1", "--quiet", "-o", folder_.path("world/model.json")});

@@ -25,7 +25,7 @@ protected:
     }
     // Runs it in a shell, in the test's folder. One start, and few rows: what it learns does not matter.
     void expect_to_run(const std::string& command) const {
-        const std::string bin = std::filesystem::path(ACCRUE_BINARY).parent_path();
+        const std::string bin = std::filesystem::path(support::binary()).parent_path();
         const std::string script = fmt::format("cd '{}' && PATH='{}':$PATH && {} --starts 1 --sample 1000 --quiet",
                                                folder_.folder(), bin, command);
         const Ended run = support::run({"/bin/bash", "-c", script});

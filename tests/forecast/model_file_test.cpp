@@ -13,6 +13,7 @@
 #include "data/temporary_folder.hpp"
 #include "forecast/model_schema.hpp"
 #include "support/archives.hpp"
+#include "support/places.hpp"
 
 namespace accrue {
 namespace {
@@ -345,7 +346,7 @@ TEST(ModelFile, HoldsNothingThatItsSchemaDoesNotName) {
 }
 
 TEST(ModelFile, IsDocumentedEntryByEntry) {
-    std::ifstream page(std::string(ACCRUE_REFERENCE_DIR) + "/../docs/model-file.md");
+    std::ifstream page(support::in_source("docs/model-file.md"));
     const std::string text{std::istreambuf_iterator<char>(page), {}};
     const Json schema = Json::parse(model_file::schema_text());
     const Json& entries = schema.at("properties");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "accrue/model.hpp"
+#include "support/places.hpp"
 
 namespace accrue {
 namespace {
@@ -37,7 +38,7 @@ Columns read(const std::string& path) {
 class Version01 : public testing::TestWithParam<const char*> {};
 
 TEST_P(Version01, FilesPredictTheSameQuantiles) {
-    const std::string path = std::string(ACCRUE_OLD_FILES) + "/" + GetParam();
+    const std::string path = support::in_source("tests/forecast/version-0.1/") + GetParam();
     const Model model = Model::load(path + ".json");
     const Columns old = read(path + ".csv");
     const std::vector<double>& x = old.at("x");
@@ -65,7 +66,7 @@ TEST_P(Version01, FilesPredictTheSameQuantiles) {
 }
 
 TEST_P(Version01, FilesAreWrittenAsTheyWereRead) {
-    const std::string path = std::string(ACCRUE_OLD_FILES) + "/" + GetParam() + ".json";
+    const std::string path = support::in_source("tests/forecast/version-0.1/") + GetParam() + ".json";
     std::ifstream file(path, std::ios::binary);
     auto old = nlohmann::ordered_json::parse(file);
     auto own = Model::load(path).json();

@@ -18,9 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#ifndef ACCRUE_REFERENCE_DIR
-#error "ACCRUE_REFERENCE_DIR must name the folder of the reference tables"
-#endif
+#include "support/places.hpp"
 
 namespace accrue::support {
 
@@ -107,7 +105,7 @@ struct FamilyMoments {
 namespace detail {
 
 inline std::string reference_path(std::string_view file) {
-    return std::string(ACCRUE_REFERENCE_DIR) + "/" + std::string(file);
+    return in_source("reference/" + std::string(file));
 }
 
 template <class Number, class Convert>
