@@ -12,7 +12,7 @@
 namespace accrue::paper {
 
 struct Experiment {
-    ExperimentRows training;  // of whose y nothing is used
+    ExperimentRows training;  // y and error make the mean
     ExperimentRows test;
     std::vector<double> training_errors;
     std::vector<double> test_errors;

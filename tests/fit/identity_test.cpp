@@ -40,12 +40,30 @@ TEST(FitIdentity, HoldsForManyRowsWeightsAndBias) {
             FitOptions options;
             options.form = form;
             options.recipe = recipe;
+            options.family = "normal";
             options.bias = "linear";
             options.folds = 2;
             options.starts = 2;
             options.max_iterations = 4;
             support::expect_same_for_any_threads([&] { return fit(rows.archive(), options).model.text(); });
         }
+}
+
+TEST(FitIdentity, HoldsForEveryFamilyWithALearnedLocation) {
+    // Several blocks of rows to step through in every fold.
+    Rows rows = some_rows(1100, 156, 2);
+    core::Random random(157);
+    for (std::size_t i = 0; i < 1100; ++i) rows.prediction.push_back(random.normal());
+    for (const std::string& family : family_names()) {
+        SCOPED_TRACE(family);
+        FitOptions options;
+        options.family = family;
+        options.bias = "network";
+        options.folds = 2;
+        options.starts = 2;
+        options.max_iterations = 2;
+        support::expect_same_for_any_threads([&] { return fit(rows.archive(), options).model.text(); });
+    }
 }
 
 TEST(FitIdentity, OutOfFoldSigmasDoNotDependOnThreads) {

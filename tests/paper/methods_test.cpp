@@ -48,7 +48,7 @@ TEST(Methods, OrderAsTheyShould) {
         EXPECT_LT(figures.sd_z, 1.4) << id;
     }
     // What follows sigma is much better than what does not, and clusters lie between.
-    for (const char* id : {"crps", "nlpd", "ar_paper", "ar_default", "recal", "ar_isotonic"})
+    for (const char* id : {"crps", "nlpd", "ar_paper", "ar_default", "recal", "ar_isotonic", "default"})
         EXPECT_LT(of[id].crps, 1.02 * best) << id;
     EXPECT_GT(of["constant"].crps, 1.08 * best);
     EXPECT_LT(of["km"].crps, of["constant"].crps);
