@@ -105,9 +105,10 @@ def forecast(model, inputs, prediction):
     x = [v for values, i in columns if i.get("kind") == "category" for v in values]  # categories come first
     x += [v for values, i in columns if i.get("kind") != "category" for v in values]
     members = [outputs(member, x, model) for member in model["sigma"]["members"]]
+    weights = [member.get("weight", 1.0) for member in model["sigma"]["members"]]
     means = []  # of every output, each within its bounds
     for k, (low, high) in enumerate(bounds_of_outputs(model)):
-        means.append(sum(max(low, min(high, values[k])) for values in members) / len(members))
+        means.append(sum(w * max(low, min(high, values[k])) for w, values in zip(weights, members)) / sum(weights))
     sigma = model["error_scale"] * math.exp(means[0])
     moved = model["error_scale"] * means.pop() if "location" in model else 0.0
     if model["mean"]:

@@ -129,6 +129,17 @@ std::string proposal_text(const RowSource& source) {
     return text + fmt::format("\nIf that is right, run:\n\n  {}\n", printable(command, std::string::npos));
 }
 
+// "network", or "network and polynomial, with weights 0.55 and 0.45,".
+std::string forms_text(const FitResult& result) {
+    if (result.pooled.empty()) return result.model.json()["configuration"]["form"].get<std::string>();
+    std::vector<std::string> names, weights;
+    for (const PooledForm& own : result.pooled) {
+        names.push_back(own.form);
+        weights.push_back(fmt::format("{:.2f}", own.weight));
+    }
+    return fmt::format("{}, with weights {},", fmt::join(names, " and "), fmt::join(weights, " and "));
+}
+
 void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
     require(options.report.empty() || options.report != options.output,
@@ -191,7 +202,7 @@ void run(Options& options) {
     std::size_t kept = 0;
     for (const StartOutcome& start : result.starts) kept += start.kept ? 1 : 0;
     std::string text = fmt::format(
-        "{}\n{}{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title, remark_lines(rows), options.fit.form,
+        "{}\n{}{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title, remark_lines(rows), forms_text(result),
         options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")), options.fit.recipe,
         kept, result.starts.size());
     text += lab_report(result.verification, result.verdict, terminal_width());

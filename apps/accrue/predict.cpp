@@ -47,6 +47,14 @@ void add_predict(CLI::App& app) {
     add_list(*command, "--exceed", options->exceed,
              "Thresholds, for example 0,10: the probability of more than each is added")
         ->type_name("Y,Y,...");
+    command
+        ->add_option("--draws", options->draws,
+                     "So many random draws from each row's forecast, at most 1,000; those of different rows are "
+                     "independent")
+        ->type_name("COUNT");
+    command->add_option("--seed", options->seed, "Of the draws; the same seed gives the same draws")
+        ->type_name("NUMBER")
+        ->capture_default_str();
     command->add_flag_callback(
         "--no-state", [options] { options->state = false; },
         "Forecasts of the model as it was fitted, where it has a state ('accrue update')");
@@ -62,9 +70,12 @@ void add_predict(CLI::App& app) {
         "  q0.05, ...            a column for each of --quantiles\n"
         "  lower_0.9, upper_0.9  two for each --interval\n"
         "  above_10, ...         the probability of more than each of --exceed\n"
+        "  draw_1, draw_2, ...   random draws, as many as --draws says\n"
         "  off_support           1 where an input lies outside the range of the archive: take care there\n"
         "A recalibrated model of the normal family also adds gaussian_mean and gaussian_sigma: mean and\n"
         "standard deviation of the Gaussian forecast that was recalibrated.\n"
+        "Draws of different rows are independent of each other, even where rows err together: their sums and\n"
+        "averages vary less than those of the truth. They depend on --seed and the row's number alone.\n"
         "Of a model with a state ('accrue update') forecasts are as of each row's time, which lies after what\n"
         "the state has seen; the files have its column of times, and of groups where it has some.\n"
         "A row with a missing input keeps its place, with empty results. A column of the same name is never\n"

@@ -82,9 +82,10 @@ std::string description(const std::string& path, const Json& model) {
     }
     text += "\nStarts\n   fold  start  iterations     cost    skill  outcome\n";
     for (const Json& start : model["fit"]["starts"])
-        text += fmt::format("  {:>5}{:>7}{:>12}{:>9}{:>8}%  {}{}\n", start["fold"].get<int>() + 1,
+        text += fmt::format("  {:>5}{:>7}{:>12}{:>9}{:>8}%  {}{}{}\n", start["fold"].get<int>() + 1,
                             start["start"].get<int>() + 1, start["iterations"].dump(), number(start["validation_cost"]),
-                            percent(start["skill"], "{:.2f}"), plain(start["reason"]),
+                            percent(start["skill"], "{:.2f}"),
+                            start.contains("form") ? plain(start["form"]) + ": " : "", plain(start["reason"]),
                             start["kept"].get<bool>() ? "" : "; dropped: " + plain(start.value("dropped_because", "")));
     const Json& v = model["verification"];
     text += fmt::format("\nVerification, {}, {} rows\n", plain(v["kind"]), v["rows"].dump());

@@ -18,7 +18,7 @@ namespace accrue {
 
 // What each does and takes: options.hpp, docs/options.md.
 struct FitOptions {
-    std::string form = "network";
+    std::string form = "auto";
     std::string family = "auto";
     std::string recipe = "default";
     std::string score = "ar";
@@ -41,6 +41,7 @@ struct FitOptions {
 // What happened to one start.
 struct StartOutcome {
     std::size_t fold = 0, start = 0;
+    std::string form = {};
     int iterations = 0;
     std::string reason;          // why it stopped
     double validation_cost = 0;  // the best, whose parameters were taken
@@ -61,6 +62,13 @@ struct CandidateOutcome {
     bool taken = false;
 };
 
+// A form of a forecast that is the average of several, in log sigma.
+struct PooledForm {
+    std::string form;
+    double weight = 0;
+    double crps = 0;  // of this form alone, out of fold
+};
+
 struct FitResult {
     Model model;
     // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration every fold's rows are judged
@@ -79,6 +87,7 @@ struct FitResult {
     std::vector<std::uint32_t> parts = {};
     std::vector<CandidateOutcome> candidates = {};  // in the order of their simplicity; none where nothing was left
     std::string choice = {};                        // why this one, in a sentence
+    std::vector<PooledForm> pooled = {};            // none where one form was fitted
     // Of families that have some: parameters of the rows, row after row (Families).
     std::vector<double> parameters = {};
     std::span<const double> parameters_of(std::size_t row) const {
@@ -101,7 +110,7 @@ bool takes_categories(const FitOptions& options);
 // Throws InputError unless the roles agree with each other and have what these options need.
 void require_roles(const Roles& roles, const FitOptions& options);
 
-// The names that FitOptions::form takes, sorted.
+// The names that FitOptions::form takes beside auto, sorted.
 std::vector<std::string> form_names();
 
 // Bytes that fit() needs for every row beyond its archive, at most: what it holds, counted and rounded up.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct PredictOptions {
     std::vector<double> quantiles = {};  // probabilities, each a column to add
     std::vector<double> intervals = {};  // levels of central intervals, each two columns to add
     std::vector<double> exceed = {};     // thresholds: the probability of more than each is a column to add
+    std::size_t draws = 0;               // from each forecast, each a column to add; at most 1,000
+    std::uint64_t seed = 1;              // of the draws
     bool state = true;                   // forecasts as of each row's time, where the model has a state
     bool header = true;                  // CSV
     bool isolate = false;                // NetCDF, see ReadOptions

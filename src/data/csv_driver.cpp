@@ -29,13 +29,15 @@ void CsvDriver::run(const CsvParser& parser, std::size_t block_bytes) {
         ~Belt() {  // the threads are done
             for (CsvBlock& block : blocks) block.handover.take();
             reader.take();
+            numberer.take();
             writer.take();
         }
         std::vector<CsvBlock> blocks;
-        core::Handover reader, writer;
+        core::Handover reader, numberer, writer;
     } belt(most);
     std::size_t entered = 0;
     belt.reader.give();
+    belt.numberer.give();
     belt.writer.give();
     const auto read_filter = [&](tbb::flow_control& control) ACCRUE_CALLED_BY_TBB -> CsvBlock* {
         const core::Turn reading(belt.reader);
@@ -45,9 +47,23 @@ void CsvDriver::run(const CsvParser& parser, std::size_t block_bytes) {
         control.stop();
         return nullptr;
     };
-    const auto process_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
+    const auto parse_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
         const core::Turn own(block->handover);
-        process(*block);
+        parse(*block);
+        return block;
+    };
+    // How many rows lie before a block is known when those blocks are parsed.
+    std::size_t rows = 0;
+    const auto number_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
+        const core::Turn numbering(belt.numberer);
+        const core::Turn own(block->handover);
+        block->first_row = rows;
+        rows += block->rows.seen;
+        return block;
+    };
+    const auto work_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
+        const core::Turn own(block->handover);
+        work_on(*block);
         return block;
     };
     const auto finish_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
@@ -61,10 +77,14 @@ void CsvDriver::run(const CsvParser& parser, std::size_t block_bytes) {
         }
     };
     using tbb::filter_mode;
-    tbb::parallel_pipeline(most, tbb::make_filter<void, CsvBlock*>(filter_mode::serial_in_order, read_filter) &
-                                     tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::parallel, process_filter) &
-                                     tbb::make_filter<CsvBlock*, void>(filter_mode::serial_in_order, finish_filter));
+    tbb::parallel_pipeline(most,
+                           tbb::make_filter<void, CsvBlock*>(filter_mode::serial_in_order, read_filter) &
+                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::parallel, parse_filter) &
+                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::serial_in_order, number_filter) &
+                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::parallel, work_filter) &
+                               tbb::make_filter<CsvBlock*, void>(filter_mode::serial_in_order, finish_filter));
     belt.reader.take();
+    belt.numberer.take();
     belt.writer.take();
     go_on_to(files_.size());
 }
@@ -100,11 +120,19 @@ bool CsvDriver::read_next(CsvBlock& block) {
     return false;
 }
 
-void CsvDriver::process(CsvBlock& block) const {
+void CsvDriver::parse(CsvBlock& block) const {
     if (block.error != nullptr) return;
     try {
         parse_with_->parse({block.text.data(), block.text.size()}, block.rows);
-        if (block.rows.finding.trouble == Trouble::none && block.rows.kept > 0) work(block);
+    } catch (...) {
+        block.error = std::current_exception();
+    }
+}
+
+void CsvDriver::work_on(CsvBlock& block) const {
+    if (block.error != nullptr || block.rows.finding.trouble != Trouble::none || block.rows.kept == 0) return;
+    try {
+        work(block);
     } catch (...) {
         block.error = std::current_exception();
     }

@@ -23,7 +23,8 @@ constexpr std::size_t kCsvBlockBytes = std::size_t{1} << 18;
 
 // A piece of a file. The memory is used again and again.
 struct CsvBlock {
-    std::size_t file = 0;  // among the files
+    std::size_t file = 0;       // among the files
+    std::size_t first_row = 0;  // of all files together
     std::vector<char> text;
     ParsedRows rows;
     // For columns that are added: values of labels, results, and all of it as text.
@@ -35,9 +36,10 @@ struct CsvBlock {
     core::Handover handover;
 };
 
-// Text is read in one place, parsed and worked on in many, and used in one place again, in the order in which it was
-// read; what stops a block travels with it, so that the first bad place of the files is the one that is reported.
-// Memory does not grow with the files, and no result depends on the number of threads.
+// Text is read in one place, parsed in many, its rows are numbered in one place, in the order in which it was read; it
+// is worked on in many, and used in one place again, in that order; what stops a block travels with it, so that the
+// first bad place of the files is the one that is reported. Memory does not grow with the files, and no result depends
+// on the number of threads.
 class CsvDriver {
 public:
     // Opens the first file. All files are read by the parser of that one.
@@ -71,7 +73,8 @@ private:
 
     bool read(CsvBlock& block);
     bool read_next(CsvBlock& block);
-    void process(CsvBlock& block) const;
+    void parse(CsvBlock& block) const;
+    void work_on(CsvBlock& block) const;
     void finish(CsvBlock& block);
     void go_on_to(std::size_t file);
 

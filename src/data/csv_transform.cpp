@@ -224,7 +224,7 @@ void CsvTransform::call_compute(CsvBlock& block, std::span<const std::span<const
     }
     // When `compute` runs loops of its own, this thread must not begin another block while it waits for them: the
     // thread's workspaces are in use.
-    core::isolate([&] { compute_(values, results); });
+    core::isolate([&] { compute_(values, results, block.first_row); });
 }
 
 // Whether all inputs are there that have to be.

@@ -184,7 +184,7 @@ private:
     void keep_chunks_of_added(std::size_t cut) const;
     void add_rows();
     void read_codes(std::size_t c, const Slab& slab, std::span<double> column);
-    void compute_slab(const Slab& slab, Columns& values, Columns& results);
+    void compute_slab(const Slab& slab, std::size_t first, Columns& values, Columns& results);
     void write_slab(const Slab& slab, Columns& results) const;
 
     NetcdfFile input_;
@@ -487,6 +487,7 @@ void NetcdfTransform::add_rows() {
     const std::size_t most = std::min(kSlabRows, grid_.rows);
     Columns values(plan_.inputs.size(), most);
     Columns results(plan_.added.size(), most);
+    std::size_t first = 0;  // row of the slab
     for (Slab slab; walk.next(slab);) {
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             const std::span<double> column = values[c].first(slab.rows);
@@ -498,8 +499,9 @@ void NetcdfTransform::add_rows() {
             const auto bad = std::find_if(column.begin(), column.end(), [](double value) { return std::isinf(value); });
             if (bad != column.end()) columns_[c].check(slab, static_cast<std::size_t>(bad - column.begin()), *bad);
         }
-        compute_slab(slab, values, results);
+        compute_slab(slab, first, values, results);
         write_slab(slab, results);
+        first += slab.rows;
     }
 }
 
@@ -513,11 +515,11 @@ void NetcdfTransform::read_codes(std::size_t c, const Slab& slab, std::span<doub
     for (std::size_t i = 0; i < elements.size(); ++i) column[i] = codes[elements[i]];
 }
 
-void NetcdfTransform::compute_slab(const Slab& slab, Columns& values, Columns& results) {
+void NetcdfTransform::compute_slab(const Slab& slab, std::size_t first, Columns& values, Columns& results) {
     core::for_blocks(slab.rows, kBlockRows, [&](std::size_t, std::size_t begin, std::size_t end) {
         const auto in = values.rows<const double>(begin, end);
         const auto out = results.rows<double>(begin, end);
-        compute_(in, out);
+        compute_(in, out, first + begin);
         for (std::size_t row = 0; row < end - begin; ++row) {
             bool missing = false;
             for (std::size_t c = 0; c < in.size(); ++c)

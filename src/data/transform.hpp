@@ -43,12 +43,13 @@ struct TransformPlan {
     bool isolate = false;  // NetCDF: all of it by a child process, see ReadOptions::isolate
 };
 
-// values[k] holds the block's values of inputs[k]; results[k] receives those of added[k]. Called from several threads
+// values[k] holds the block's values of inputs[k]; results[k] receives those of added[k]; `first` is the number of the
+// block's first row, counted from 0 through all files. Called from several threads
 // at once, each with a block of its own, so it must not change anything that they share. Where files are cut into
 // blocks depends on their bytes and, in a pipe, on when these arrive: a row's results must not depend on the rows
 // beside it. Every column begins at a multiple of 64 bytes.
-using ComputeRows =
-    std::function<void(std::span<const std::span<const double>> values, std::span<const std::span<double>> results)>;
+using ComputeRows = std::function<void(std::span<const std::span<const double>> values,
+                                       std::span<const std::span<double>> results, std::size_t first)>;
 
 // Reads `files` ("-" is standard input), writes `output` ("-" is standard output). CSV gives CSV, NetCDF gives NetCDF.
 // Every column of the input is kept, in CSV to the letter. A row in which an input is missing keeps its place, and all

@@ -13,6 +13,8 @@ void average(std::span<const Fitted> members, std::span<const Bounds> bounds, co
     const std::size_t outputs = bounds.size();
     const std::size_t own_stride = std::min(kRows, end - begin);
     std::vector<double> own(outputs * own_stride);
+    double total = 0;
+    for (const Fitted& member : members) total += member.weight;
     for (std::size_t at = begin; at < end; at += kRows) {
         const std::size_t rows = std::min(kRows, end - at);
         const auto sums = [&](std::size_t p) { return out + p * stride + (at - begin); };
@@ -21,10 +23,10 @@ void average(std::span<const Fitted> members, std::span<const Bounds> bounds, co
             member.field->values(member.parameters, x, at, at + rows, own.data(), own_stride);
             for (std::size_t p = 0; p < outputs; ++p)
                 for (std::size_t i = 0; i < rows; ++i)
-                    sums(p)[i] += std::clamp(own[p * own_stride + i], bounds[p].low, bounds[p].high);
+                    sums(p)[i] += member.weight * std::clamp(own[p * own_stride + i], bounds[p].low, bounds[p].high);
         }
         for (std::size_t p = 0; p < outputs; ++p)
-            for (std::size_t i = 0; i < rows; ++i) sums(p)[i] /= static_cast<double>(members.size());
+            for (std::size_t i = 0; i < rows; ++i) sums(p)[i] /= total;
     }
 }
 

@@ -13,8 +13,8 @@ struct Bounds {
 };
 inline constexpr Bounds kLogSigmaBounds{kLowestLogSigma, kHighestLogSigma};
 
-// out[p*stride + i - begin] = the mean over members of output p, each bounded. At least one member, all with one bound
-// for each output.
+// out[p*stride + i - begin] = the weighted mean over members of output p, each bounded. At least one member, all with
+// one bound for each output.
 void average(std::span<const Fitted> members, std::span<const Bounds> bounds, const Columns& x, std::size_t begin,
              std::size_t end, double* out, std::size_t stride);
 

@@ -64,6 +64,7 @@ public:
 struct Fitted {
     std::shared_ptr<const Field> field;
     std::vector<double> parameters;
+    double weight = 1;  // in an average
 
     // Of a field with one output.
     void values(const Columns& x, std::size_t begin, std::size_t end, double* out) const {

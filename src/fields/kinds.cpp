@@ -68,6 +68,16 @@ const Kind& constant_kind() {
     return constant;
 }
 
+const Kind& default_kind() {
+    return kind("network");
+}
+
+std::vector<const Kind*> pooled_kinds(std::span<const Range> ranges, std::size_t outputs) {
+    const bool one_number = ranges.size() == 1 && category_count(ranges) == 0;
+    if (!one_number || outputs > 1) return {};
+    return {&kind("polynomial")};
+}
+
 std::vector<std::string> kind_names() {
     return names_of(kinds());
 }

@@ -69,6 +69,10 @@ public:
 const Kind& kind(std::string_view name);
 std::vector<std::string> kind_names();  // sorted
 const Kind& constant_kind();            // what skill is measured against
+const Kind& default_kind();             // where nobody chose: it takes any inputs and gives any outputs
+// Others that differ so much from the default one, and suit these inputs so well, that the average of both is better
+// than either where rows are few.
+std::vector<const Kind*> pooled_kinds(std::span<const Range> ranges, std::size_t outputs);
 
 // A field of this kind with so many parameters, as a model file has it. Throws InputError when there is none.
 std::shared_ptr<const Field> make_field(std::string_view name, std::span<const Range> ranges, std::size_t outputs,

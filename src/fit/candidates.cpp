@@ -30,6 +30,8 @@ constexpr double kWorthTrying = 0.005;
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;
 constexpr std::size_t kTimeBlocks = 50;  // that count as independent of each other
+// Forms are pooled up to so many rows. A network alone is as good with more, and a polynomial takes longer than it.
+constexpr std::size_t kRowsToPool = 20'000;
 
 // Of forms that keep similar sizes, one is kept in all folds when its validation cost is not worse than the best size's
 // by more than the standard error of their difference over the folds. The rows cannot tell those apart, so their
@@ -66,6 +68,84 @@ void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields:
         }
     }
 }
+
+// What rows that err together share: their groups, or blocks of time.
+struct Dependence {
+    std::vector<std::uint32_t> codes;
+    std::vector<std::string> labels;
+    Grouping groups;
+
+    explicit Dependence(const Archive& archive) : groups(archive.groups) {
+        const std::size_t rows = archive.times.size();
+        if (!groups.codes.empty() || archive.times.empty() || rows < 2 * kTimeBlocks) return;
+        std::vector<std::size_t> order(rows);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
+        codes.resize(rows);
+        for (std::size_t at = 0; at < rows; ++at)
+            codes[order[at]] = static_cast<std::uint32_t>(at * kTimeBlocks / rows);
+        labels.resize(kTimeBlocks);
+        groups = {codes, labels};
+    }
+};
+
+double weighted_mean(std::span<const double> values, std::span<const double> weights) {
+    double sum = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double weight = weights.empty() ? 1 : weights[i];
+        sum += weight * values[i];
+        total += weight;
+    }
+    return sum / total;
+}
+
+// The weight of one of two forms in their average, by the CRPS of held-out rows. As a function of the weight w it is
+// nearly a parabola, through its values at 0, 1/2 and 1: m + slope*(w - 1/2) + curve/2*(w - 1/2)^2. Its minimum is at
+// w = 1/2 - slope/curve, but slope and curve are known as well as so many rows tell: their noise is added to the curve,
+// so that weights stay equal where rows do not tell forms apart.
+class PooledWeight {
+public:
+    PooledWeight(std::vector<double> at_0, std::vector<double> at_half, std::vector<double> at_1, const Arranged& rows,
+                 const Grouping& groups)
+        : at_0_(std::move(at_0)), at_half_(std::move(at_half)), at_1_(std::move(at_1)), weights_(rows.weights) {
+        if (weights_.empty()) weights_.assign(rows.rows(), 1.0);
+        if (!groups.codes.empty())
+            for (const std::uint32_t row : rows.order) codes_.push_back(groups.codes[row]);
+        groups_ = {codes_, groups.labels};
+        slopes_.resize(rows.rows());
+        for (std::size_t i = 0; i < rows.rows(); ++i) slopes_[i] = at_1_[i] - at_0_[i];
+    }
+    PooledWeight(const PooledWeight&) = delete;
+    PooledWeight& operator=(const PooledWeight&) = delete;
+
+    double of_all() const { return least(weights_); }
+    double without(const Division& fold) const {
+        std::vector<double> weights = weights_;
+        std::fill(weights.begin() + static_cast<std::ptrdiff_t>(fold.begin),
+                  weights.begin() + static_cast<std::ptrdiff_t>(fold.end), 0.0);
+        return least(weights);
+    }
+    // Of one of the forms alone.
+    double crps(int weight) const { return weighted_mean(weight == 0 ? at_0_ : at_1_, weights_); }
+
+private:
+    double least(std::span<const double> weights) const {
+        constexpr double kNoise = 2;
+        const PairedDifference slope = verification::paired_difference(slopes_, weights, groups_);
+        const double noise = (slope.high - slope.low) / 2;
+        if (!std::isfinite(noise) || !(noise > 0)) return 0.5;
+        const double curve =
+            4 * (weighted_mean(at_0_, weights) + weighted_mean(at_1_, weights) - 2 * weighted_mean(at_half_, weights));
+        return std::clamp(0.5 - slope.difference / (std::max(curve, 0.0) + kNoise * noise), 0.0, 1.0);
+    }
+
+    std::vector<double> at_0_, at_half_, at_1_, slopes_;
+    std::vector<double> weights_;
+    std::vector<std::uint32_t> codes_;
+    Grouping groups_;
+};
 
 // Everything that folds need: rows in their order, starts of every fold, what they say of the rows that they held out.
 class FoldFit {
@@ -106,27 +186,44 @@ public:
         const auto run = f_.form.random_starts() && f_.options.stages && all_at_once ? train_in_stages : train_all;
         std::vector<Trained> own =
             run(f_.rows, divisions_, tasks, f_.score, f_.train_options(), f_.options.seed, f_.watcher);
-        f_.trained.insert(f_.trained.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
-        std::stable_sort(f_.trained.begin(), f_.trained.end(), [](const Trained& a, const Trained& b) {
+        std::vector<Trained>& all = forms_.front().trained;
+        all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+        std::stable_sort(all.begin(), all.end(), [](const Trained& a, const Trained& b) {
             return std::pair(a.outcome.fold, a.outcome.start) < std::pair(b.outcome.fold, b.outcome.start);
         });
     }
     void train_all_starts() { train(0, f_.starts); }
 
+    // Where the form is left to the fit, and others suit as well: one start of each of them in every fold.
+    void train_pooled_forms() {
+        if (f_.options.form != kAuto || f_.arranged.rows() > kRowsToPool) return;
+        for (const fields::Kind* form : fields::pooled_kinds(f_.rows.ranges, f_.outputs().count())) {
+            std::vector<StartTask> tasks;
+            for (std::size_t k = 0; k < f_.options.folds; ++k) tasks.push_back({k, 0, 1 + k});
+            TrainOptions own = f_.train_options();
+            own.form = form;
+            forms_.push_back({form, train_all(f_.rows, divisions_, tasks, f_.score, own, f_.options.seed, f_.watcher)});
+        }
+    }
+
     // Judges the starts so far, and takes those that are kept.
     void judge_starts() {
         const std::vector<Trained> constants = train_constants(f_.rows, divisions_, f_.score, f_.train_options());
-        judge(f_.trained, constants, f_.score, f_.form.random_starts() ? smallest_ : 0);
-        if (f_.form.sizes().several()) judge_sizes(f_.trained, f_.options.folds, f_.form);
-        f_.content->members.clear();
-        for (std::size_t k = 0; k < f_.options.folds; ++k) {
-            std::vector<fields::Fitted> own;
-            for (const Trained& t : f_.trained)
-                if (t.outcome.fold == k && t.outcome.kept) own.push_back(t.member);
-            if (own.empty()) own.push_back(constants[k].member);
-            f_.hold_out(own, divisions_[k].begin, divisions_[k].end, held_out_);
-            f_.content->members.insert(f_.content->members.end(), own.begin(), own.end());
+        for (FormStarts& own : forms_) {
+            judge(own.trained, constants, f_.score, own.form->random_starts() ? smallest_ : 0);
+            if (own.form->sizes().several()) judge_sizes(own.trained, f_.options.folds, *own.form);
+            own.kept.clear();
+            for (std::size_t k = 0; k < f_.options.folds; ++k) {
+                own.kept.emplace_back();
+                for (const Trained& t : own.trained)
+                    if (t.outcome.fold == k && t.outcome.kept) own.kept[k].push_back(t.member);
+                if (own.kept[k].empty()) own.kept[k].push_back(constants[k].member);
+            }
         }
+        if (forms_.size() > 1)
+            pool();
+        else
+            take([&](std::size_t k) { return forms_.front().kept[k]; });
         f_.widen(held_out_);
     }
 
@@ -139,6 +236,13 @@ public:
     }
 
     FitResult finish(Candidates candidates) {
+        for (FormStarts& own : forms_) {
+            for (Trained& t : own.trained) {
+                t.outcome.form = own.form->name();
+                f_.trained.push_back(std::move(t));
+            }
+        }
+        if (forms_.size() == 1) f_.options.form = f_.form.name();
         if (f_.options.recalibrate != "none") {
             f_.content->family = f_.recalibrated_by(held_out_, [](std::size_t) { return true; });
             // Every fold is judged by a map of the others.
@@ -149,8 +253,57 @@ public:
     }
 
 private:
+    // What was trained of one form.
+    struct FormStarts {
+        const fields::Kind* form;
+        std::vector<Trained> trained = {};
+        std::vector<std::vector<fields::Fitted>> kept = {};  // of every fold
+    };
+
+    // Takes these members of every fold.
+    template <typename Members>
+    void take(const Members& of_fold) {
+        f_.content->members.clear();
+        for (std::size_t k = 0; k < f_.options.folds; ++k) {
+            const std::vector<fields::Fitted> own = of_fold(k);
+            f_.hold_out(own, divisions_[k].begin, divisions_[k].end, held_out_);
+            f_.content->members.insert(f_.content->members.end(), own.begin(), own.end());
+        }
+    }
+
+    // Members of two forms in this fold, where the first has this weight.
+    std::vector<fields::Fitted> pooled(std::size_t fold, double weight) const {
+        std::vector<fields::Fitted> all;
+        for (const FormStarts& form : forms_) {
+            const double own = &form == &forms_.front() ? weight : 1 - weight;
+            if (own <= 0) continue;
+            for (const fields::Fitted& member : form.kept[fold]) {
+                all.push_back(member);
+                all.back().weight = own / static_cast<double>(form.kept[fold].size());
+            }
+        }
+        return all;
+    }
+
+    // The average of two forms, in log sigma. A fold's rows are judged with the weight that the others' rows ask for.
+    void pool() {
+        const auto scores = [&](double weight) {
+            take([&](std::size_t k) { return pooled(k, weight); });
+            return f_.crps(held_out_);
+        };
+        const PooledWeight weight(scores(0), scores(0.5), scores(1), f_.arranged, Dependence(f_.archive).groups);
+        take([&](std::size_t k) { return pooled(k, weight.without(divisions_[k])); });
+        const double own = weight.of_all();
+        f_.content->members.clear();
+        for (std::size_t k = 0; k < f_.options.folds; ++k)
+            for (fields::Fitted& member : pooled(k, own)) f_.content->members.push_back(std::move(member));
+        f_.pooled = {{std::string(forms_[0].form->name()), own, weight.crps(1)},
+                     {std::string(forms_[1].form->name()), 1 - own, weight.crps(0)}};
+    }
+
     Fitting f_;
     BiasGain gain_;
+    std::vector<FormStarts> forms_ = {{&f_.form}};
     std::vector<Division> divisions_;
     std::size_t smallest_ = 0;
     HeldOut held_out_;
@@ -189,38 +342,6 @@ struct SampledArchive {
     SampledArchive& operator=(const SampledArchive&) = delete;
 };
 
-// What rows that err together share: their groups, or blocks of time.
-struct Dependence {
-    std::vector<std::uint32_t> codes;
-    std::vector<std::string> labels;
-    Grouping groups;
-
-    explicit Dependence(const Archive& archive) : groups(archive.groups) {
-        const std::size_t rows = archive.times.size();
-        if (!groups.codes.empty() || archive.times.empty() || rows < 2 * kTimeBlocks) return;
-        std::vector<std::size_t> order(rows);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
-        codes.resize(rows);
-        for (std::size_t at = 0; at < rows; ++at)
-            codes[order[at]] = static_cast<std::uint32_t>(at * kTimeBlocks / rows);
-        labels.resize(kTimeBlocks);
-        groups = {codes, labels};
-    }
-};
-
-double weighted_mean(std::span<const double> values, std::span<const double> weights) {
-    double sum = 0;
-    double total = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double weight = weights.empty() ? 1 : weights[i];
-        sum += weight * values[i];
-        total += weight;
-    }
-    return sum / total;
-}
-
 // What a candidate is, in words.
 std::string described(const FitOptions& options) {
     const std::string location = options.bias == "none"     ? "around the prediction"
@@ -235,8 +356,7 @@ std::string described(const FitOptions& options) {
 std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, bool has_prediction,
                                    const BiasGain& gain) {
     const bool paper = options.recipe != "default";
-    const bool any_outputs =
-        fields::kind(options.form).gives_any_outputs() && fields::kind(options.form).random_starts();
+    const bool any_outputs = form_of(options).gives_any_outputs() && form_of(options).random_starts();
     // Of a forecast around a prediction that nobody knows only the spread can be told.
     const bool known = has_prediction || options.mean != "none";
     const bool enough = rows >= kRowsForLocation && any_outputs && !paper && known;
@@ -283,6 +403,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
     if (list.size() == 1) {
         chosen->prepare();
         chosen->train_all_starts();
+        chosen->train_pooled_forms();
         chosen->judge_starts();
         return chosen->finish({});
     }
@@ -338,6 +459,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
     } else {
         chosen->train(1, std::numeric_limits<std::size_t>::max());
     }
+    chosen->train_pooled_forms();
     chosen->judge_starts();
     return chosen->finish(std::move(outcomes));
 }

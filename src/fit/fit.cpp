@@ -110,7 +110,7 @@ std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
 }
 
 std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t starts_at_work) {
-    const fields::Kind& form = fields::kind(options.form);
+    const fields::Kind& form = fitting::form_of(options);
     std::size_t parameters = 0;
     try {
         const std::vector<fields::Range> ranges(inputs, fields::Range{-1, 1});

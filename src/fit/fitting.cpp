@@ -35,7 +35,7 @@ Score make_score(const FitOptions& options, std::span<const double> errors, std:
     return {score_kind(options.score), accuracy / (accuracy + reliability)};
 }
 
-Json outcome_json(const std::vector<Trained>& trained) {
+Json outcome_json(const std::vector<Trained>& trained, std::size_t forms) {
     const auto curve = [](const std::vector<double>& values) {
         Json list = Json::array();
         for (const double value : values) list.push_back(core::rounded_json(value, 6));
@@ -44,13 +44,13 @@ Json outcome_json(const std::vector<Trained>& trained) {
     Json list = Json::array();
     for (const Trained& t : trained) {
         const StartOutcome& o = t.outcome;
-        Json start = {{"fold", o.fold},
-                      {"start", o.start},
-                      {"iterations", o.iterations},
+        Json start = {{"fold", o.fold}, {"start", o.start}};
+        if (forms > 1) start["form"] = o.form;
+        start.update({{"iterations", o.iterations},
                       {"reason", o.reason},
                       {"validation_cost", std::isfinite(o.validation_cost) ? Json(o.validation_cost) : Json(nullptr)},
                       {"skill", o.skill},
-                      {"kept", o.kept}};
+                      {"kept", o.kept}});
         if (!o.kept) start["dropped_because"] = o.dropped_because;
         start["training_curve"] = curve(o.training_curve);
         start["validation_curve"] = curve(o.validation_curve);
@@ -420,11 +420,16 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     result.choice = choice_of(result.candidates);
     if (!result.choice.empty()) result.verdict.remarks.insert(result.verdict.remarks.begin(), result.choice);
     for (const Trained& t : trained) result.starts.push_back(t.outcome);
+    result.pooled = pooled;
 
     content->columns = columns_json(archive);
     content->configuration = configuration_json(options, starts, patience, archive);
-    content->fit = outcome_json(trained);
+    content->fit = outcome_json(trained, std::max<std::size_t>(pooled.size(), 1));
     if (!result.candidates.empty()) content->fit["candidates"] = candidates_json(result.candidates);
+    for (const PooledForm& own : pooled)
+        content->fit["forms"].push_back({{"form", own.form},
+                                         {"weight", core::rounded_json(own.weight, 4)},
+                                         {"crps", core::rounded_json(own.crps, 6)}});
     Json figures = to_json(result.verification);
     figures["kind"] = result.verification.name;
     figures.erase("name");

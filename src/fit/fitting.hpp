@@ -29,7 +29,7 @@ struct Fitting {
     FitOptions options;  // without choices that are left to the fit
     const FitWatcher& watcher;
     const LearnedMean* mean = nullptr;
-    const fields::Kind& form = fields::kind(options.form);
+    const fields::Kind& form = form_of(options);
     std::shared_ptr<Model::Content> content = std::make_shared<Model::Content>();
     Arranged arranged = {};
     std::vector<double> scaled_errors = {};
@@ -37,6 +37,7 @@ struct Fitting {
     Rows rows = {};
     Score score = {};
     std::vector<Trained> trained = {};
+    std::vector<PooledForm> pooled = {};
     std::size_t starts = 1;
     int patience = 0;
     SharedFamily family = family_of(archive, options);  // with its bounds

@@ -32,6 +32,10 @@ void check_name(const std::string& name) {
 
 }  // namespace
 
+const fields::Kind& form_of(const FitOptions& options) {
+    return options.form == kAuto ? fields::default_kind() : fields::kind(options.form);
+}
+
 bool learns_location(const FitOptions& options) {
     return options.bias == kNetworkBias;
 }
@@ -140,14 +144,14 @@ void check(const Archive& archive, const FitOptions& options) {
     core::require(std::any_of(archive.errors.begin(), archive.errors.end(), [](double e) { return e != 0; }),
                   "all errors are zero: the predictions equal the observations, and there is no spread to learn");
     check_bounds(archive, options);
-    const fields::Kind& form = fields::kind(options.form);
+    const fields::Kind& form = form_of(options);
     const bool several =
         learns_location(options) || (options.family != kAuto && !accrue::family(options.family)->further().empty());
     core::require(
         !several || form.gives_any_outputs(), "{} gives a scale alone; {} needs {}", core::option("form", options.form),
         learns_location(options) ? core::option("bias", options.bias) : core::option("family", options.family),
         core::option("form", "network"));
-    core::require(!form.needs_inputs() || !archive.inputs.empty(), "a {} needs at least one input", options.form);
+    core::require(!form.needs_inputs() || !archive.inputs.empty(), "a {} needs at least one input", form.name());
     for (std::size_t k = 0; k < archive.input_types.size(); ++k) {
         const InputType& type = archive.input_types[k];
         if (type.kind == InputKind::cyclic)

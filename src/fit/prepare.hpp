@@ -4,16 +4,20 @@
 #include <functional>
 
 #include "accrue/fit.hpp"
+#include "fields/kinds.hpp"
 #include "fields/linear.hpp"
 #include "fit/verdict.hpp"
 #include "forecast/content.hpp"
 
 namespace accrue::fitting {
 
-// The choices of FitOptions::bias and FitOptions::family that are not names of a correction and of a family.
+// The choices of FitOptions::bias, FitOptions::family and FitOptions::form that are not names of a correction, a family
+// and a form.
 inline constexpr const char* kNetworkBias = "network";
 inline constexpr const char* kAuto = "auto";
 
+// The form that these options ask for; where the choice is left to the fit, the one that it begins with.
+const fields::Kind& form_of(const FitOptions& options);
 // Whether the location is learned, in the same network as the scale.
 bool learns_location(const FitOptions& options);
 // The correction of the prediction that is fitted before the network.

@@ -16,13 +16,13 @@ bool needs_inputs(const FitOptions& options) {
     const auto correction = options.bias == fitting::kAuto
                                 ? nullptr
                                 : fields::correction_field(fitting::correction_of(options), std::span(&any, 1));
-    return fields::kind(options.form).needs_inputs() || (correction && correction->parameters() > 1) || learned ||
+    return fitting::form_of(options).needs_inputs() || (correction && correction->parameters() > 1) || learned ||
            options.mean != "none";
 }
 
 std::vector<std::string> default_fit_inputs(std::vector<std::string> others, const Roles& roles,
                                             const FitOptions& options) {
-    const bool wanted = options.recipe == "default" && fields::kind(options.form).takes_several();
+    const bool wanted = options.recipe == "default" && fitting::form_of(options).takes_several();
     if (wanted && !roles.prediction.empty() &&
         std::find(others.begin(), others.end(), roles.prediction) == others.end())
         others.insert(others.begin(), roles.prediction);
@@ -30,7 +30,7 @@ std::vector<std::string> default_fit_inputs(std::vector<std::string> others, con
 }
 
 bool takes_categories(const FitOptions& options) {
-    return options.recipe == "default" && options.mean == "none" && fields::kind(options.form).takes_categories();
+    return options.recipe == "default" && options.mean == "none" && fitting::form_of(options).takes_categories();
 }
 
 void require_roles(const Roles& roles, const FitOptions& options) {

@@ -22,7 +22,7 @@ constexpr double kWorthCorrecting = 0.01;
 }  // namespace
 
 Verdict fit_verdict(const Verification& v, const FitOptions& options, const BiasGain& gain) {
-    const fields::Kind& form = fields::kind(options.form);
+    const fields::Kind& form = form_of(options);
     Verdict result = verdict(v);
     if (form.needs_inputs() && !(v.crps_skill > kLittleSkill))
         result.remarks.push_back(core::message(
@@ -68,9 +68,8 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
         if (!input)
             verdict.remarks.push_back(
                 core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
-        else if (const fields::Kind& form = fields::kind(options.form);
-                 conditional.worst_is_bias && !learns_location(options) && form.gives_any_outputs() &&
-                 form.random_starts())
+        else if (const fields::Kind& form = form_of(options); conditional.worst_is_bias && !learns_location(options) &&
+                                                              form.gives_any_outputs() && form.random_starts())
             verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
     }
     const bool by_row = archive.groups.codes.empty() && archive.fold_groups.codes.empty() && archive.times.empty();

@@ -27,7 +27,8 @@ using encodings::Encoding;
 using Json = nlohmann::ordered_json;
 
 // 2: recalibrations have normal scores for knots. 3: inputs that are not numbers, or may be missing. 4: a location that
-// is learned, families with further parameters, bounds. 5: a state. Models without are still of the version before.
+// is learned, families with further parameters, bounds, members with weights. 5: a state. Models without are still of
+// the version before.
 constexpr int kFormatVersion = 5;
 constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
 constexpr int kTestVectors = 12;
@@ -132,6 +133,8 @@ const Bounded* bounds_of(const Model::Content& content) {
 int format_version(const Model::Content& c) {
     if (c.state) return kFormatVersion;
     if (c.learns_location || c.outputs().further() > 0 || c.family->limits().any()) return 4;
+    if (std::any_of(c.members.begin(), c.members.end(), [](const auto& member) { return member.weight != 1; }))
+        return 4;
     const bool numbers = std::all_of(c.inputs.begin(), c.inputs.end(), [](const Encoding& encoding) {
         return encoding.input.kind == InputKind::number && !encoding.imputed;
     });
@@ -199,8 +202,10 @@ Json content_json(const Model& model) {
     if (!c.mean.empty())
         json["mean"] = {{"target", scaling_json(c.target_scaling)}, {"regression", fields::mean_json(c.mean)}};
     Json members = Json::array();
-    for (const fields::Fitted& member : c.members)
+    for (const fields::Fitted& member : c.members) {
         members.push_back({{"form", member.field->name()}, {"parameters", member.parameters}});
+        if (member.weight != 1) members.back()["weight"] = member.weight;
+    }
     // Files of the normal family are as they were before there were others.
     if (c.family->name() != normal_family()->name()) json["family"] = c.family->name();
     if (c.learns_location) json["location"] = "learned";
@@ -254,7 +259,7 @@ std::shared_ptr<Model::Content> content_of(const Json& json) {
     for (const Json& member : json.at("sigma").at("members")) {
         auto parameters = member.at("parameters").get<std::vector<double>>();
         auto field = fields::make_field(member.at("form").get<std::string>(), ranges, outputs, parameters.size());
-        c->members.push_back({std::move(field), std::move(parameters)});
+        c->members.push_back({std::move(field), std::move(parameters), member.value("weight", 1.0)});
     }
     if (json.contains("bounds")) {
         const Json& bounds = json.at("bounds");

@@ -12,6 +12,7 @@
 #include "accrue/recalibrated.hpp"
 #include "accrue/state.hpp"
 #include "core/error.hpp"
+#include "core/random.hpp"
 #include "data/times.hpp"
 #include "data/transform.hpp"
 
@@ -59,6 +60,8 @@ Forecast forecast_at(const Model& model, std::span<const std::span<const double>
 
 namespace {
 
+constexpr std::size_t kMaxDraws = 1000;  // a block of rows holds all of its results
+
 std::vector<data::TransformInput> transform_inputs(const Model& model) {
     std::vector<data::TransformInput> inputs;
     for (const Input& input : model.input_columns()) {
@@ -103,8 +106,9 @@ void predict_files(const Model& model, const std::vector<std::string>& files, co
     core::require(prediction.empty() || !model.has_mean(), "the model has a mean of its own: it takes no {}",
                   core::option("prediction"));
     const bool has_mean = model.has_mean() || !prediction.empty();
-    core::require(has_mean || (options.quantiles.empty() && options.intervals.empty() && options.exceed.empty()),
-                  "quantiles, intervals and probabilities lie around a prediction: name its column with {}",
+    core::require(has_mean || (options.quantiles.empty() && options.intervals.empty() && options.exceed.empty() &&
+                               options.draws == 0),
+                  "quantiles, intervals, probabilities and draws lie around a prediction: name its column with {}",
                   core::option("prediction"));
     core::require(!prediction.empty() || !model.corrects_bias(),
                   "the model corrects the prediction: name its column with {}", core::option("prediction"));
@@ -193,6 +197,10 @@ void predict_files(const Model& model, const std::vector<std::string>& files, co
             })
             .has_units_of_rows = false;
     }
+    core::require(options.draws <= kMaxDraws, "{} is {}, but must be at most {}", core::option("draws"), options.draws,
+                  kMaxDraws);
+    for (std::size_t k = 1; k <= options.draws; ++k)
+        plan.added.push_back({fmt::format("draw_{}", k), fmt::format("random draw {} from the forecast", k)});
     if (of_gaussian) {
         if (has_mean) plan.added.push_back({"gaussian_mean", "mean of the Gaussian forecast before recalibration"});
         plan.added.push_back({"gaussian_sigma", "standard deviation of the Gaussian forecast before recalibration"});
@@ -204,7 +212,7 @@ void predict_files(const Model& model, const std::vector<std::string>& files, co
     plan.added.push_back(off_support);
 
     const std::size_t inputs = model.inputs().size();
-    data::transform_rows(files, output, plan, [&](auto values, auto results) {
+    data::transform_rows(files, output, plan, [&](auto values, auto results, std::size_t first) {
         const auto mu = prediction.empty() ? std::span<const double>{} : values[inputs];
         const bool grouped = state != nullptr && !state->options().group.empty();
         const Forecast forecast = state == nullptr
@@ -223,6 +231,18 @@ void predict_files(const Model& model, const std::vector<std::string>& files, co
                     return figure(row, forecast.mean[i], forecast.sigma[i]);
                 });
         }
+        // By a row's number, so that they do not depend on how the files are cut into blocks.
+        for (std::size_t i = 0; options.draws > 0 && i < forecast.sigma.size(); ++i) {
+            core::Random random(options.seed, first + i);
+            for (std::size_t k = 0; k < options.draws; ++k)
+                results[column + k][i] =
+                    std::isnan(forecast.sigma[i]) ? none : families.with(i, [&](const Standardised& row) {
+                        const double score = random.normal();
+                        return limits.hold(forecast.mean[i] + row.of_normal_score(score) * forecast.sigma[i],
+                                           forecast.sigma[i]);
+                    });
+        }
+        column += options.draws;
         if (of_gaussian) {
             const auto gaussian_mean = has_mean ? results[column++] : std::span<double>{};
             const auto gaussian_sigma = results[column++];

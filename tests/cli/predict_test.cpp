@@ -67,8 +67,9 @@ TEST_F(Predict, NeedsNoPredictionForAModelOfErrors) {
         output({"predict", file, "-", "--prediction", "m", "--interval", "0.5", "-o", "-"}, {.input = "x,m\n0.5,3\n"});
     EXPECT_EQ(lines(around)[0], "x,m,mean,sigma,lower_0.5,upper_0.5,off_support");
     EXPECT_EQ(cells(lines(around)[1])[2], "3");
-    EXPECT_EQ(refusal(accrue({"predict", file, "-", "--interval", "0.5", "-o", "-"}, {.input = "x\n0.5\n"})),
-              "quantiles, intervals and probabilities lie around a prediction: name its column with --prediction");
+    EXPECT_EQ(
+        refusal(accrue({"predict", file, "-", "--interval", "0.5", "-o", "-"}, {.input = "x\n0.5\n"})),
+        "quantiles, intervals, probabilities and draws lie around a prediction: name its column with --prediction");
 }
 
 TEST_F(Predict, GivesAConstantFittedToErrorsToEveryRow) {
@@ -83,6 +84,69 @@ TEST_F(Predict, GivesAConstantFittedToErrorsToEveryRow) {
     EXPECT_LT(number(cells(out[1])[1]), 1.3) << out[1];
     EXPECT_EQ(cells(out[1])[1], cells(out[2])[1]);
     EXPECT_EQ(json({"evaluate", rows, "--error", "e", "--model", file})["rows"], 60);
+}
+
+TEST_F(Predict, DrawsFromEveryForecast) {
+    const std::string file = fitted();
+    const std::string rows = archive("new.csv", 4000, 5);
+    const auto drawn = [&](const std::vector<std::string>& more) {
+        return lines(output(with({"predict", file, rows, "--draws", "5", "-o", "-"}, more)));
+    };
+    const auto out = drawn({"--seed", "7"});
+    ASSERT_EQ(out.size(), 4001U);
+    EXPECT_TRUE(out[0].ends_with(",mean,sigma,draw_1,draw_2,draw_3,draw_4,draw_5,off_support")) << out[0];
+    double sum = 0;
+    double squares = 0;
+    double neighbours = 0;  // products with the draw before it, of the row or of the row before
+    double before = 0;
+    for (std::size_t i = 1; i < out.size(); ++i) {
+        const auto row = cells(out[i]);
+        for (std::size_t k = 10; k < 15; ++k) {
+            const double z = (number(row[k]) - number(row[8])) / number(row[9]);
+            sum += z;
+            squares += z * z;
+            neighbours += z * before;
+            before = z;
+        }
+    }
+    // 20,000 independent standard normal numbers: five standard errors of a mean, 1/sqrt(20,000), are 0.035, and
+    // sqrt(2) times as much of a variance. A false alarm in 10^6 seeds, and this one is fixed.
+    EXPECT_NEAR(sum / 20'000, 0, 0.035);
+    EXPECT_NEAR(squares / 20'000, 1, 0.05);
+    EXPECT_NEAR(neighbours / 20'000, 0, 0.035);
+    EXPECT_EQ(drawn({"--seed", "7", "--threads", "1"}), out);
+    EXPECT_NE(drawn({"--seed", "8"}), out);
+    EXPECT_NE(drawn({}), out) << "the seed is 1";
+    EXPECT_EQ(drawn({}), drawn({"--seed", "1"}));
+
+    // A row's draws are its own, wherever the bytes are cut: through a pipe, and in two files.
+    EXPECT_EQ(lines(output({"predict", file, "-", "--draws", "5", "--seed", "7", "-o", "-"},
+                           {.input = folder_.content("new.csv")})),
+              out);
+    const auto all = lines(folder_.content("new.csv"));
+    std::string first, second = all[0] + "\n";
+    for (std::size_t i = 0; i < all.size(); ++i) (i < 1234 ? first : second) += all[i] + "\n";
+    EXPECT_EQ(lines(output({"predict", file, folder_.file("1.csv", first), folder_.file("2.csv", second), "--draws",
+                            "5", "--seed", "7", "-o", "-"})),
+              out);
+    EXPECT_EQ(refusal(accrue({"predict", file, rows, "--draws", "1001", "-o", "-"})),
+              "--draws is 1001, but must be at most 1000");
+}
+
+TEST_F(Predict, DrawsStayWithinBounds) {
+    const std::string file = fitted({"--inputs", "x", "--lower", "-100", "--upper", "8", "--bound-kind", "censored"});
+    const auto out =
+        lines(output({"predict", file, "-", "--draws", "200", "-o", "-"}, {.input = "x,mu\n0.5,8\n,1\n"}));
+    const auto row = cells(out[1]);
+    std::size_t on_bound = 0;
+    for (std::size_t k = 4; k < 204; ++k) {
+        EXPECT_LE(number(row[k]), 8);
+        on_bound += number(row[k]) == 8 ? 1 : 0;
+    }
+    // Half of them, give or take five standard deviations of 7.
+    EXPECT_GT(on_bound, 65U);
+    EXPECT_LT(on_bound, 135U);
+    EXPECT_EQ(out[2], ",1" + std::string(203, ','));
 }
 
 TEST_F(Predict, TakesThePredictionFromAnotherColumn) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -25,6 +26,7 @@
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "data/transform.hpp"
+#include "support/threads.hpp"
 #include "temporary_folder.hpp"
 
 namespace accrue::data {
@@ -36,7 +38,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 const TransformPlan kPlan = {
     .inputs = {{"a"}, {"b"}}, .rows_of = {}, .added = {{"sum", {}}, {"big", {}, true}}, .history = {}};
 
-void add_up(std::span<const std::span<const double>> values, std::span<const std::span<double>> results) {
+void add_up(std::span<const std::span<const double>> values, std::span<const std::span<double>> results, std::size_t) {
     for (std::size_t i = 0; i < results[0].size(); ++i) {
         results[0][i] = values[0][i] + values[1][i];
         results[1][i] = results[0][i] > 4;
@@ -454,6 +456,35 @@ TEST(CsvTransformMemory, DoesNotGrowWithTheRows) {
     const std::string pipe = folder.path("pipe");
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     EXPECT_EXIT(with_threads(4, [&] { transform_much(pipe); }), testing::ExitedWithCode(0), "");
+}
+
+// What is random is drawn by a row's number, so it must not depend on blocks and threads.
+TEST_F(CsvTransform, RowsAreNumberedThroughAllFiles) {
+    const TransformPlan plan = {.inputs = {{"a"}}, .rows_of = {}, .added = {{"row", {}}}, .history = {}};
+    std::vector<std::string> files;
+    std::size_t rows = 0;
+    for (const std::size_t count : {3U, 200'000U, 1U}) {  // the second is several blocks long
+        std::string text = "a\n";
+        for (std::size_t i = 0; i < count; ++i, ++rows)
+            text += i % 1000 == 7 ? "5\n\n" : i % 3 == 0 ? "NA\n" : "5\n";  // an empty line is no row
+        files.push_back(folder_.file(fmt::format("{}.csv", files.size()), text));
+    }
+    support::expect_same_for_any_threads([&] {
+        transform_rows(files, folder_.path("out.csv"), plan, [](auto, auto results, std::size_t first) {
+            for (std::size_t i = 0; i < results[0].size(); ++i) results[0][i] = static_cast<double>(first + i);
+        });
+        return folder_.content("out.csv");
+    });
+    std::istringstream written(folder_.content("out.csv"));
+    std::string line;
+    std::getline(written, line);
+    std::size_t next = 0;
+    while (std::getline(written, line)) {
+        if (line.empty()) continue;
+        ASSERT_EQ(line, line.starts_with("NA") ? "NA," : fmt::format("5,{}", next));
+        ++next;
+    }
+    EXPECT_EQ(next, rows);
 }
 
 }  // namespace

@@ -251,7 +251,7 @@ TEST_F(ComputedColumns, AreComputedForPredictionsToo) {
     data::TransformPlan plan;
     plan.inputs = {{"a + b"}, {"a"}};
     plan.added = {{"c", "sum"}, {"d", "a"}};
-    data::transform_rows({file}, output, plan, [](auto values, auto results) {
+    data::transform_rows({file}, output, plan, [](auto values, auto results, std::size_t) {
         for (std::size_t k = 0; k < 2; ++k) std::copy(values[k].begin(), values[k].end(), results[k].begin());
     });
     std::ifstream stream(output);

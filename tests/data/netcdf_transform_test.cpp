@@ -47,7 +47,7 @@ TransformPlan plan_for(const std::vector<std::string>& inputs) {
 }
 
 // sigma = sum of the inputs, quantiles = 10 times and 100 times as much, flag where it is odd.
-void compute(Values values, Results results) {
+void compute(Values values, Results results, std::size_t) {
     for (std::size_t row = 0; row < results[0].size(); ++row) {
         double sum = 0;
         for (const auto& input : values) sum += input[row];
@@ -200,12 +200,27 @@ group: more { variables: int k(y) ; data: k = 1, 2, 3, 4, 5, 6 ; })",
     EXPECT_EQ(column(folder_.path("out.nc"), "sigma"), (Numbers{1, 2, 3, 4, 5, 6}));
 }
 
+TEST_F(NetcdfTransform, RowsAreNumberedInTheirOrder) {
+    std::string values = "0";
+    for (int i = 1; i < 300 * 300; ++i) values += ",0";  // more than a slab
+    const std::string file =
+        from_cdl("a.nc", "dimensions: x = 300 ; y = 300 ;\nvariables: double mu(x, y) ; data: mu = " + values + " ;");
+    TransformPlan plan = plan_for({"mu"});
+    plan.added = {{.name = "row", .long_name = "number"}};
+    transform_rows({file}, folder_.path("out.nc"), plan, [](Values, Results results, std::size_t first) {
+        for (std::size_t i = 0; i < results[0].size(); ++i) results[0][i] = static_cast<double>(first + i);
+    });
+    const Numbers rows = column(folder_.path("out.nc"), "row");
+    ASSERT_EQ(rows.size(), 90'000U);
+    for (std::size_t i = 0; i < rows.size(); ++i) ASSERT_EQ(rows[i], static_cast<double>(i));
+}
+
 TEST_F(NetcdfTransform, AMissingInputGivesFillValuesWhateverIsComputed) {
     const std::string file = from_cdl("a.nc", R"(
 dimensions: x = 4 ;
 variables: double mu(x) ; double z(x) ; data: mu = 1, _, 3, 4 ; z = 1, 2, NaN, 4 ;)");
     TransformPlan plan = plan_for({"mu", "z"});
-    transform_rows({file}, folder_.path("out.nc"), plan, [](Values values, Results results) {
+    transform_rows({file}, folder_.path("out.nc"), plan, [](Values values, Results results, std::size_t) {
         EXPECT_TRUE(std::isnan(values[0][1]));
         EXPECT_TRUE(std::isnan(values[1][2]));
         for (const auto& result : results)
@@ -308,9 +323,9 @@ data: mu = 1, 2 ; big = 1, -Infinity ;)");
     EXPECT_EQ(transform_message(text, plan),
               "b.csv is a text table, and so will be the output: its name should end in "
               ".csv, not .nc");
-    EXPECT_THROW(
-        transform_rows({file}, folder_.path("out.nc"), plan, [](Values, Results) { throw std::runtime_error("no"); }),
-        std::runtime_error);
+    EXPECT_THROW(transform_rows({file}, folder_.path("out.nc"), plan,
+                                [](Values, Results, std::size_t) { throw std::runtime_error("no"); }),
+                 std::runtime_error);
     EXPECT_EQ(folder_.files(), 2U);
 }
 
@@ -320,7 +335,7 @@ int status_on_a_full_disk(const std::string& file, const std::string& out) {
     const rlimit limit{60'000, 60'000};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     try {
-        transform_rows({file}, out, plan_for({"mu"}), [](Values, Results) { std::_Exit(3); });
+        transform_rows({file}, out, plan_for({"mu"}), [](Values, Results, std::size_t) { std::_Exit(3); });
     } catch (const MachineError& error) {
         if (error.what() == "cannot write " + out + ": File too large") return 0;
         std::fprintf(stderr, "%s\n", error.what());

@@ -33,8 +33,13 @@ public:
         for (std::size_t k = 0; k < inputs.size(); ++k) x.push_back(scaled(inputs[k], json_.at("inputs").at(k)));
         Real sum = 0;
         const Json& members = json_.at("sigma").at("members");
-        for (const Json& member : members) sum += std::clamp<Real>(log_sigma(member, x), -14, 8);
-        const Real sigma = number(json_.at("error_scale")) * std::exp(sum / static_cast<Real>(members.size()));
+        Real total = 0;
+        for (const Json& member : members) {
+            const Real weight = static_cast<Real>(member.value("weight", 1.0));
+            sum += weight * std::clamp<Real>(log_sigma(member, x), -14, 8);
+            total += weight;
+        }
+        const Real sigma = number(json_.at("error_scale")) * std::exp(sum / total);
         if (const Json& mean = json_.at("mean"); !mean.is_null())
             return {number(mean.at("target").at("centre")) +
                         number(mean.at("target").at("scale")) * regression(mean.at("regression"), x),

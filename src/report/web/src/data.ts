@@ -114,6 +114,7 @@ export interface Rows {
 export interface Start {
   fold: number;
   start: number;
+  form?: string;
   iterations: number;
   reason: string;
   validation_cost: Value;

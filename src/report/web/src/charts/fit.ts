@@ -3,7 +3,7 @@ import type { Entry, Report, Start } from "../data";
 import * as format from "../format";
 import { colourOf, sentences, shortName } from "./common";
 
-export const startName = (start: Start): string => `fold ${start.fold + 1}, start ${start.start + 1}`;
+export const startName = (start: Start): string => `fold ${start.fold + 1}, ${start.form ? `${start.form}, ` : ""}start ${start.start + 1}`;
 
 function chart(report: Report, entry: Entry, starts: Start[], step: number): Chart {
   const colour = colourOf(entry);
