@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "accrue/threads.hpp"
+#include "report_files.hpp"
 #include "timed.hpp"
 
 namespace accrue::app {
@@ -13,14 +16,28 @@ constexpr int kAlarm = 3;
 struct Options : MonitorOptions {
     std::string model;
     RowSource rows;
+    std::string report;
     bool json = false;
     int threads = 0;
 };
 
 void run(const Options& options) {
+    std::vector<std::string> read = options.rows.files;
+    read.push_back(options.model);
+    ReportFiles report(options.report, "", read);
     const Model model = Model::load(options.model);
-    const Monitor result = monitor(model, read_timed_rows(model, options.rows), options);
-    print((options.json ? to_json(result).dump(2) : result.sentence) + "\n");
+    const TimedRows rows = read_timed_rows(model, options.rows);
+    const Monitor result = monitor(model, rows, options);
+    std::string reported;
+    if (report.wanted()) {
+        ReportText text;
+        text.title = fmt::format("Monitor: {}", options.model);
+        text.command = command_line();
+        text.files = read;
+        text.dropped = rows.dropped;
+        reported = report.write(monitor_report_data(text, model, rows, result));
+    }
+    print(options.json ? to_json(result).dump(2) + "\n" : result.sentence + "\n" + reported);
     if (result.alarm) throw CLI::RuntimeError(kAlarm);
 }
 
@@ -39,6 +56,8 @@ void add_monitor(CLI::App& app) {
                      "Probability of ever alarming while nothing has changed, however often one looks")
         ->type_name("P")
         ->capture_default_str();
+    command->add_option("--report", options->report, "Also draw the evidence through time: one HTML page")
+        ->type_name("FILE");
     command->add_flag("--json", options->json, "Print one JSON object, with the evidence after every time");
     add_threads(*command, options->threads);
     command->footer(
@@ -48,7 +67,7 @@ void add_monitor(CLI::App& app) {
         "range of the archive. Exit status 0: no alarm; 3: alarm; others as for every command.\n"
         "\n"
         "Examples:\n"
-        "  accrue monitor model.json since_the_fit.csv --time date\n"
+        "  accrue monitor model.json since_the_fit.csv --time date --report drift.html\n"
         "  accrue monitor model.json since_the_fit.csv --time date --json > drift.json");
     command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });
 }

@@ -7,6 +7,7 @@
 #include "accrue/files.hpp"
 #include "accrue/threads.hpp"
 #include "lab_report.hpp"
+#include "report_files.hpp"
 #include "timed.hpp"
 
 namespace accrue::app {
@@ -20,6 +21,7 @@ struct Options : ReplayOptions {
     std::vector<double> quantiles;
     std::vector<double> intervals = {0.9};
     std::string output;
+    std::string report;
     bool json = false;
     int threads = 0;
 };
@@ -103,6 +105,11 @@ void run(Options& options) {
         require(level > 0 && level < 1, fmt::format("--interval: {} is not between 0 and 1", level));
     const std::unique_ptr<AtomicFile> file =
         options.output.empty() ? nullptr : std::make_unique<AtomicFile>(options.output);
+    require(options.report.empty() || options.report != options.output,
+            fmt::format("-o and --report name the same file, {}: give them one each", options.output));
+    std::vector<std::string> read = options.rows.files;
+    read.push_back(options.model);
+    ReportFiles report(options.report, "", read);
     const Model model = Model::load(options.model);
     expand_columns(options.rows, options.correct);
     const TimedRows rows = read_timed_rows(model, options.rows, options.lead);
@@ -113,10 +120,19 @@ void run(Options& options) {
         write_forecasts(options, rows, result, *file);
         file->commit();
     }
+    std::string reported;
+    if (report.wanted()) {
+        ReportText text;
+        text.title = fmt::format("Replay: {}", options.model);
+        text.command = command_line();
+        text.files = read;
+        text.dropped = rows.dropped;
+        reported = report.write(replay_report_data(text, model, rows, result));
+    }
     if (options.output == "-") return;
     // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
     print(options.json ? to_json(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"
-                       : summary(result));
+                       : summary(result) + reported);
 }
 
 }  // namespace
@@ -131,6 +147,10 @@ void add_replay(CLI::App& app) {
         ->type_name("FILE")
         ->required();
     command->add_option("-o,--output", options->output, "CSV file to write the forecasts to; - is standard output")
+        ->type_name("FILE");
+    command
+        ->add_option("--report", options->report,
+                     "Also draw scores, calibration and coverage along time, adapting beside static: one HTML page")
         ->type_name("FILE");
     add_timed_rows(*command, options->rows);
     command
@@ -160,7 +180,7 @@ void add_replay(CLI::App& app) {
         "model was fitted on. Nothing looks ahead, --forget auto neither. docs/operation.md explains it.\n"
         "\n"
         "Examples:\n"
-        "  accrue replay 2023.csv --model model.json --time date -o forecasts.csv\n"
+        "  accrue replay 2023.csv --model model.json --time date -o forecasts.csv --report replay.html\n"
         "  accrue replay 2023.csv --model model.json --time date --group station --delay 2d --forget 10d --json");
     command->callback([options] { with_threads(options->threads, [&] { run(*options); }); });
 }

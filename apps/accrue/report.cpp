@@ -39,6 +39,7 @@ void run(Options& options) {
 void add_report(CLI::App& app) {
     auto options = std::make_shared<Options>();
     options->forecasts.evaluate.draw = true;
+    options->forecasts.evaluate.conditional = true;
     CLI::App* command = app.add_subcommand("report", "Draw forecasts and their verification: one HTML page");
     add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input",
                     TimeUse::drawn);

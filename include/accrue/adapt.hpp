@@ -28,6 +28,7 @@ struct TimedRows {
     Grouping groups = {};                     // optional
     std::span<const double> leads = {};       // optional: how long before its time a row was forecast
     std::string name = {};                    // in messages: "new.csv"
+    Roles roles = {};                         // names of the columns, where they are known
     std::size_t dropped = 0;                  // rows left out because a value was missing
     std::shared_ptr<const void> memory = {};  // what the spans point to
 };
@@ -74,7 +75,8 @@ struct Replay {
     Verification figures, fixed_figures;    // of the rows that are scored; by "period" along time
     double pinball = 0, fixed_pinball = 0;  // twice the mean pinball loss over the deciles
     std::vector<Coverage> adaptive =
-        {};  // of every level: the intervals with long-run coverage; widths may be infinite
+        {};                            // of every level: the intervals with long-run coverage; widths may be infinite
+    std::vector<double> periods = {};  // the first time of each
 };
 // Rows may come in any order; the cost is that of sorting them. The model's own state is where it begins.
 Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& options = {});

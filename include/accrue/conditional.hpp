@@ -33,6 +33,13 @@ struct ConditionalPlace {
     // How far the mean of z, and of z^2, is from that of all rows, in standard errors, by what rows of one group have
     // in common. NaN where there is too little to tell by.
     double bias_t = 0, spread_t = 0;
+    // One standard error, if the place is like all rows, of mean_z, of the coverage, and of the variance of z as a
+    // share of that of all rows. NaN as above.
+    double mean_error = 0, coverage_error = 0, variance_error = 0;
+    // Of bins of numbers: their range in these rows, and their mean; else NaN.
+    double low = 0, high = 0, x = 0;
+
+    double trouble() const;  // the larger of |bias_t| and |spread_t|; 0 where there is too little to tell by
 };
 
 struct ConditionalColumn {
@@ -47,6 +54,7 @@ struct ConditionalCalibration {
     double error_rate = 0.02;
     double critical = 0;  // what |t| must not exceed
     bool passes = true;
+    double mean_z = 0, sd_z = 0, coverage = 0;  // of all rows, with which places are compared
     // Of z from one row to the next, in the order of time or of the rows; and what so many rows are worth.
     double neighbours = 0;
     double effective_rows = 0;
@@ -62,6 +70,15 @@ struct ConditionalCalibration {
 // what counts as independent. NaN scores are left out.
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
                                                const Grouping& groups = {}, std::span<const double> times = {});
+
+// Where the figures of a place lie by chance if it is like all rows: within `t` standard errors.
+struct ChanceRange {
+    double low, high;
+};
+struct PlaceByChance {
+    ChanceRange mean_z, sd_z, coverage;
+};
+PlaceByChance by_chance(const ConditionalCalibration& conditional, const ConditionalPlace& place, double t);
 
 // The inputs of an archive, its prediction, columns of `by`, groups and times (months and hours where they are dates).
 // The memory that they need is kept beside them.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "accrue/adapt.hpp"
 #include "accrue/archive.hpp"
 #include "accrue/conditional.hpp"
 #include "accrue/figures.hpp"
@@ -80,7 +81,7 @@ Verdict verdict(const ReportForecast& forecast);
 struct ReportText {
     std::string title;          // empty: the name of the forecast, or how many are compared
     std::string subtitle;       // empty: how many rows there are, and what the errors are
-    std::string kind = "rows";  // rows, out of fold, test rows
+    std::string kind = "rows";  // rows, out of fold, test rows, replay, monitor
     std::string command;
     std::vector<std::string> files;
     std::size_t dropped = 0;
@@ -101,6 +102,13 @@ nlohmann::ordered_json report_data(const ReportText& text, const Archive& rows,
 // verdict are those of the fit. It takes so many bytes for every row.
 nlohmann::ordered_json fit_report_data(ReportText text, const Archive& archive, const FitResult& result);
 std::size_t fit_report_bytes_per_row(std::size_t inputs);
+
+// The same of a replay, whose forecasts are 'adapting' and 'static', with their figures along time; and of a monitor:
+// the fitted model's forecasts of these rows, with the evidence after every time.
+nlohmann::ordered_json replay_report_data(ReportText text, const Model& model, const TimedRows& rows,
+                                          const Replay& replay);
+nlohmann::ordered_json monitor_report_data(ReportText text, const Model& model, const TimedRows& rows,
+                                           const Monitor& monitor);
 
 // The page that draws it. Throws MachineError when accrue was built without npm, which makes it; require_report_page()
 // throws the same before any work.

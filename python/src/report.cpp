@@ -94,7 +94,9 @@ void add_report(nb::module_& module) {
         nb::arg(), nb::arg(), nb::arg(), nb::arg("dropped") = 0, nb::arg("options") = nb::dict());
     module.def("report", [](const std::string& title, const Rows& rows, const nb::list& forecasts,
                             const std::vector<double>& levels) {
-        return evaluated(rows, forecasts, evaluate_options(levels, {}), [&](const Evaluation& e) {
+        EvaluateOptions options = evaluate_options(levels, {});
+        options.conditional = true;
+        return evaluated(rows, forecasts, options, [&](const Evaluation& e) {
             return report_data(report_text(title), e.rows.archive, e.forecasts);
         });
     });

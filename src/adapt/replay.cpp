@@ -99,6 +99,7 @@ Coverage adaptive_coverage(const Replay& replay, std::span<const std::size_t> ro
 struct Periods {
     std::vector<std::uint32_t> codes;
     std::vector<std::string> labels;
+    std::vector<double> starts;
 };
 Periods periods(const TimedRows& rows, std::span<const std::size_t> scored) {
     constexpr std::size_t kPeriods = 10;
@@ -115,6 +116,7 @@ Periods periods(const TimedRows& rows, std::span<const std::size_t> scored) {
                                        time > times[order[k - 1]]);
         if (begins) {
             result.labels.push_back(fmt::format("from {}", time_text(time, rows.dates)));
+            result.starts.push_back(time);
             first = time;
         }
         result.codes[order[k]] = static_cast<std::uint32_t>(result.labels.size() - 1);
@@ -204,6 +206,7 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const Forecast fixed = part(result.fixed, scored);
     result.figures = verified(moving, observation, grouping, "adapting");
     result.fixed_figures = verified(fixed, observation, grouping, "static");
+    result.periods = along.starts;
     result.pinball = pinball(moving, observation);
     result.fixed_pinball = pinball(fixed, observation);
     for (std::size_t k = 0; k < levels; ++k)

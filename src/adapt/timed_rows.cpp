@@ -83,6 +83,7 @@ TimedRows read_timed_rows(const Model& model, RowSource source, const std::strin
     if (!roles.group.empty()) rows.groups = {table.text(roles.group).codes, table.text(roles.group).labels};
     if (!lead.empty()) rows.leads = table.numbers(lead);
     rows.dropped = table.dropped();
+    rows.roles = roles;
     rows.name = source.files.size() == 1 && rows.dropped == 0 ? display_name(source.files.front())
                                                               : std::string("among the rows that are used,");
     return rows;

@@ -12,6 +12,7 @@
 #include "accrue/version.hpp"
 #include "core/error.hpp"
 #include "core/rounded_json.hpp"
+#include "report/parts.hpp"
 #include "verify/summaries.hpp"
 
 namespace accrue {
@@ -19,6 +20,8 @@ namespace accrue {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::number;
+using report::numbers;
 
 constexpr int kFormat = 2;
 constexpr std::size_t kPitBars = 20;
@@ -32,17 +35,9 @@ constexpr std::size_t kMaxInputs = 24;
 constexpr std::size_t kMaxRows = 1000;
 constexpr std::size_t kMaxValues = 400;
 constexpr std::size_t kMaxCurveNumbers = 20'000;
-
-// A picture has no use for 17 digits.
-Json number(double value) {
-    return core::rounded_json(value, 7);
-}
-
-Json numbers(std::span<const double> values) {
-    Json list = Json::array();
-    for (const double value : values) list.push_back(number(value));
-    return list;
-}
+constexpr std::size_t kMaxPlaces = 3000;  // of all columns and forecasts, in which calibration is shown
+constexpr std::size_t kMaxPlacesOfColumn = 40;
+constexpr std::size_t kPickedRows = 24;  // that are shown with their whole distribution
 
 Json bins_json(const verification::ErrorBins& bins) {
     return {{"low", numbers(bins.low)},
@@ -140,7 +135,14 @@ Json fit_json(Json fit, std::size_t max_numbers) {
     return fit;
 }
 
-Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::size_t forecasts) {
+// How many places of a column are shown.
+std::size_t max_places(const ConditionalCalibration& conditional, std::size_t forecasts) {
+    const std::size_t columns = std::clamp<std::size_t>(conditional.columns.size(), 1, kMaxInputs);
+    return std::min(kMaxPlacesOfColumn, kMaxPlaces / forecasts / columns);
+}
+
+Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::size_t forecasts,
+                   std::span<const std::size_t> picked) {
     // Not a structured binding: Clang 14 cannot capture one.
     const Verification& v = forecast.verification;
     const std::span<const double> errors = forecast.errors;
@@ -171,6 +173,11 @@ Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::siz
         json["inputs"].push_back({{"name", rows.input_names[k]}, {"bins", bins(values, kInputBins)}});
     }
     json["spread_skill"] = bins(sigmas, kInputBins);
+    json["densities"] = report::densities_json(forecast, families, rows.times, picked);
+    json["conditional"] = nullptr;
+    if (forecast.conditional)
+        json["conditional"] =
+            report::conditional_json(*forecast.conditional, kMaxInputs, max_places(*forecast.conditional, forecasts));
     json["fit"] = nullptr;
     json["model"] = nullptr;
     if (model != nullptr) {
@@ -267,6 +274,21 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
         if (column.values.size() > max_values(forecasts))
             notes.push_back(fmt::format("Of {} values of {} this page keeps the {} with the most rows.",
                                         column.values.size(), column.column, max_values(forecasts)));
+    if (forecasts[0].conditional) {
+        const ConditionalCalibration& conditional = *forecasts[0].conditional;
+        const std::size_t most = max_places(conditional, share);
+        if (conditional.columns.size() > kMaxInputs)
+            notes.push_back(
+                fmt::format("Of {} columns along which calibration was tested the {} that are furthest off "
+                            "are drawn; the verdict knows all.",
+                            conditional.columns.size(), kMaxInputs));
+        for (const ConditionalColumn& column : conditional.columns)
+            if (column.places.size() > most)
+                notes.push_back(
+                    fmt::format("Of {} places of {} the {} that are furthest off are drawn; the verdict "
+                                "knows all.",
+                                column.places.size(), column.name, most));
+    }
     if (rows.inputs.size() > kMaxInputs)
         notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), kMaxInputs));
     if (forecasts[0].means.empty())
@@ -304,6 +326,16 @@ void check(const Archive& rows, std::span<const ReportForecast> forecasts) {
 }
 
 }  // namespace
+
+Json report::number(double value) {
+    return core::rounded_json(value, 7);
+}
+
+Json report::numbers(std::span<const double> values) {
+    Json list = Json::array();
+    for (const double value : values) list.push_back(number(value));
+    return list;
+}
 
 Json scores_json(std::span<const ReportForecast> forecasts, std::span<const double> weights, const Grouping& groups,
                  std::size_t dropped, std::size_t sampled_from) {
@@ -343,6 +375,7 @@ Json report_data(const ReportText& text, const Archive& rows, std::span<const Re
     check(rows, forecasts);
     Json scores = scores_json(forecasts, rows.weights, rows.groups, text.dropped, rows.sampled_from);
     const auto cut = [&](Json& one) {
+        one.erase("conditional");  // what is drawn of it goes with the forecast
         if (one.contains("by"))
             for (Json& column : one["by"]) cut_values(column["values"], max_values(forecasts));
     };
@@ -367,12 +400,14 @@ Json report_data(const ReportText& text, const Archive& rows, std::span<const Re
     data["columns"] = Json::object();
     for (const auto& [role, column] : rows.roles.all())
         if (!column.empty()) data["columns"][role] = column;
-    const Verdict words = text.verdict.summary.empty() ? verdict(forecasts[0].verification) : text.verdict;
+    const Verdict words = text.verdict.summary.empty() ? verdict(forecasts[0]) : text.verdict;
     data["verdict"] = {{"summary", words.summary}, {"remarks", words.remarks}};
     data["scores"] = std::move(scores);
     data["forecasts"] = Json::array();
+    // The same rows of all forecasts.
+    const auto picked = report::picked_rows(forecasts[0], std::max<std::size_t>(kPickedRows / forecasts.size(), 4));
     for (const ReportForecast& forecast : forecasts)
-        data["forecasts"].push_back(forecast_json(forecast, rows, forecasts.size()));
+        data["forecasts"].push_back(forecast_json(forecast, rows, forecasts.size(), picked));
     data["notes"] = notes_json(rows, forecasts);
     return data;
 }

@@ -63,9 +63,23 @@ bool is_chart(const std::string& name) {
         if (!numbered) plain += name[at];
         at = numbered ? after : at + 1;
     }
-    constexpr std::array<std::string_view, 10> kCharts = {
-        "reliability", "reliability-deviation", "pit",        "predictions", "time", "spread-skill", "input",
-        "fit",         "by-calibration",        "by-coverage"};
+    constexpr std::array<std::string_view, 17> kCharts = {"reliability",
+                                                          "reliability-deviation",
+                                                          "pit",
+                                                          "predictions",
+                                                          "time",
+                                                          "spread-skill",
+                                                          "input",
+                                                          "fit",
+                                                          "by-calibration",
+                                                          "by-coverage",
+                                                          "everywhere",
+                                                          "everywhere-coverage",
+                                                          "through-time-crps",
+                                                          "through-time-calibration",
+                                                          "through-time-coverage",
+                                                          "evidence",
+                                                          "density"};
     return std::find(kCharts.begin(), kCharts.end(), plain) != kCharts.end() && name != "input";
 }
 

@@ -42,6 +42,7 @@ nlohmann::ordered_json fit_report_data(ReportText text, const Archive& archive, 
 
     ReportForecast forecast;
     forecast.verification = result.verification;
+    forecast.conditional = result.conditional;
     forecast.model = &result.model;
     forecast.errors = taken(result.errors);
     forecast.sigmas = taken(result.sigmas);
@@ -64,7 +65,9 @@ nlohmann::ordered_json fit_report_data(ReportText text, const Archive& archive, 
     }
     text.kind = result.verification.name;
     text.verdict = result.verdict;
-    return report_data(text, drawn, std::span(&forecast, 1));
+    nlohmann::ordered_json data = report_data(text, drawn, std::span(&forecast, 1));
+    if (!result.choice.empty()) data["forecasts"][0]["fit"]["choice"] = result.choice;
+    return data;
 }
 
 std::size_t fit_report_bytes_per_row(std::size_t inputs) {

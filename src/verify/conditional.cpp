@@ -144,9 +144,13 @@ Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::ui
 
 // All rows: means of z and of its square about that mean, and how these vary.
 struct Whole {
-    double rows = 0, mean = 0, square = 0;
-    Clustered of_z, of_square;
+    double rows = 0, mean = 0, square = 0, coverage = 0;
+    Clustered of_z, of_square, of_coverage;
 };
+
+bool is_covered(double score) {
+    return std::fabs(score) <= kHalfOf90;
+}
 
 // `cluster` where the place is one: it is judged by how much the others differ, and its rows are no evidence of more.
 // Other places need some clusters, or nothing is said about chance.
@@ -164,7 +168,7 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
         const double score = scores[row];
         z += score;
         square += score * score;
-        covered += std::fabs(score) <= kHalfOf90 ? 1 : 0;
+        covered += is_covered(score) ? 1 : 0;
         pits.push_back(families::normal_cdf(score));
         if (!clusters.empty()) sizes[clusters[row]] += 1;
     }
@@ -180,17 +184,34 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     const double share = count / whole.rows;
     const auto used = std::count_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
     place.bias_t = place.spread_t = kNaN;
+    place.mean_error = place.coverage_error = place.variance_error = kNaN;
     if (static_cast<std::size_t>(used) < (cluster ? 1 : kMinClusters) || share >= 1 || !(whole.square > 0))
         return place;
     const auto variance_of_sum = [&](const Clustered& of) {
         return (cluster ? of.all.without(of.each[*cluster]) : of.all).spread().of_sum(sizes);
     };
     // The rows of a place are part of all rows, and share what is random with them.
-    place.bias_t = (place.mean_z - whole.mean) * count / std::sqrt(variance_of_sum(whole.of_z) * (1 - share));
+    place.mean_error = std::sqrt(variance_of_sum(whole.of_z) * (1 - share)) / count;
+    place.coverage_error = std::sqrt(variance_of_sum(whole.of_coverage) * (1 - share)) / count;
+    place.bias_t = (place.mean_z - whole.mean) / place.mean_error;
     // The cube root of a mean of squares is nearly normal (Wilson and Hilferty).
     const double relative = variance_of_sum(whole.of_square) * (1 - share) / std::pow(count * whole.square, 2);
-    place.spread_t = 3 * (std::cbrt(variance / whole.square) - 1 + relative / 9) / std::sqrt(relative);
+    place.variance_error = std::sqrt(relative);
+    place.spread_t = 3 * (std::cbrt(variance / whole.square) - 1 + relative / 9) / place.variance_error;
     return place;
+}
+
+// Of the numbers in these rows.
+void add_range(ConditionalPlace& place, std::span<const double> numbers, std::span<const std::uint32_t> rows) {
+    place.low = place.high = place.x = kNaN;
+    if (numbers.empty()) return;
+    place.low = place.high = numbers[rows[0]];
+    place.x = 0;
+    for (const std::uint32_t row : rows) {
+        place.low = std::min(place.low, numbers[row]);
+        place.high = std::max(place.high, numbers[row]);
+        place.x += numbers[row] / static_cast<double>(rows.size());
+    }
 }
 
 // Of each row to the next.
@@ -215,6 +236,25 @@ std::string where(const ConditionalColumn& column, const ConditionalPlace& place
 
 }  // namespace
 
+double ConditionalPlace::trouble() const {
+    return std::max(std::isnan(bias_t) ? 0 : std::fabs(bias_t), std::isnan(spread_t) ? 0 : std::fabs(spread_t));
+}
+
+PlaceByChance by_chance(const ConditionalCalibration& conditional, const ConditionalPlace& place, double t) {
+    const double mean = t * place.mean_error;
+    const double coverage = t * place.coverage_error;
+    const double own = place.variance_error;
+    // As in the test: the cube root is what is nearly normal.
+    const auto sd = [&](double sign) {
+        const double root = 1 - own * own / 9 + sign * t * own / 3;
+        return std::isnan(own) ? kNaN : conditional.sd_z * std::pow(std::max(root, 0.0), 1.5);
+    };
+    const auto share = [](double value) { return std::isnan(value) ? kNaN : std::clamp(value, 0.0, 1.0); };
+    return {{conditional.mean_z - mean, conditional.mean_z + mean},
+            {sd(-1), sd(1)},
+            {share(conditional.coverage - coverage), share(conditional.coverage + coverage)}};
+}
+
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
                                                const Grouping& groups, std::span<const double> times) {
     ConditionalCalibration result;
@@ -228,8 +268,12 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     for (const std::uint32_t row : order) {
         whole.mean += scores[row] / whole.rows;
         whole.square += scores[row] * scores[row] / whole.rows;
+        whole.coverage += is_covered(scores[row]) ? 1 / whole.rows : 0;
     }
     whole.square -= whole.mean * whole.mean;  // now about the mean, as that of a place
+    result.mean_z = whole.mean;
+    result.sd_z = std::sqrt(std::max(whole.square, 0.0));
+    result.coverage = whole.coverage;
 
     // What counts as independent: groups, blocks of neighbours, or rows.
     result.effective_rows = whole.rows;
@@ -265,6 +309,9 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     whole.of_square = clustered(order, clusters, cluster_count, [&](std::uint32_t row) {
         return std::pow(scores[row] - whole.mean, 2) - whole.square;
     });
+    whole.of_coverage = clustered(order, clusters, cluster_count, [&](std::uint32_t row) {
+        return (is_covered(scores[row]) ? 1 : 0) - whole.coverage;
+    });
 
     std::size_t tests = 0;
     for (const Condition& condition : conditions) {
@@ -281,6 +328,7 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
             all[k] = figures_of(scores, rows[k], clusters, cluster_count,
                                 are_clusters ? std::optional(k) : std::nullopt, whole);
             all[k].label = places.labels[k];
+            add_range(all[k], condition.values.codes.empty() ? condition.numbers : std::span<const double>(), rows[k]);
         });
         for (ConditionalPlace& place : all) {
             if (place.rows == 0) continue;

@@ -3,19 +3,22 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import { inflateSync } from "node:zlib";
-import { accrue, dataOf, inScratch, noise, openBrowser, openReport, writeCsv } from "./reports.mjs";
+import { accrue, accrueStatus, dataOf, inScratch, noise, openBrowser, openReport, writeCsv } from "./reports.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
-const reports = ["late.html", "two.html", "fit.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html"];
+const reports = ["late.html", "two.html", "fit.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html",
+  "replay.html", "monitor.html"];
 
 /** Rows of a CSV file without quotes. */
 const rowsOf = (name) => readFileSync(inScratch(name), "utf8").trim().split("\n").map((line) => line.split(","));
 
 let browser;
+let alarm; // of a monitor: exit status and output
 
 before(async () => {
   accrue("generate", "lorenz", "--rows", "6000", "--seed", "1", "-o", "lorenz.csv");
@@ -55,6 +58,30 @@ before(async () => {
   accrue("fit", "rain.csv", "--inputs", "mu", "--form", "constant", "--prediction", "mu", "--observation", "y", "--recalibrate", "isotonic",
     "-o", "rain.json", "--quiet");
   accrue("report", "rain.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--model", "rain.json", "-o", "rain.html");
+
+  accrue("fit", "rain.csv", "--inputs", "mu", "--form", "polynomial", "--prediction", "mu", "--observation", "y", "-o", "dropped.json", "--report", "dropped.html",
+    "--quiet");
+
+  // One station has half as much spread again as sigma says, and observations lie above the forecast in December. Names that no page likes.
+  const stations = ["__proto__", hostile, "calm", "toString", "convective"];
+  const leads = [2, 10, 100];
+  const places = Array.from({ length: 4000 }, (_, i) => {
+    const station = stations[i % stations.length];
+    const time = new Date(Date.UTC(2023, 0, 1) + i * 4 * 3_600_000);
+    const bias = time.getUTCMonth() === 11 ? 1 : 0;
+    const mu = 10 * normal();
+    return [time.toISOString(), mu, mu + bias + (station === "convective" ? 1.5 : 1) * normal(), 1, 1.0001, station, leads[i % leads.length],
+      `2023-0${1 + (i % 3)}-01T06:00:00Z`];
+  });
+  writeCsv("places.csv", ["time", "mu", "y", "s", "also", "station", "lead", "run"], places);
+  accrue("report", "places.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--time", "time", "--by", "station", "--by", "lead", "--by", "run",
+    "-o", "places.html");
+  accrue("report", "places.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--sigma", "also", "--inputs", "mu,lead,s", "-o", "same.html");
+
+  accrue("replay", "late.csv", "--model", "model.json", "--time", "start_time", "--report", "replay.html");
+  accrue("generate", "lorenz", "--rows", "6000", "--seed", "3", "--change-at", "0.7", "-o", "changed.csv");
+  writeCsv("since.csv", header, rowsOf("changed.csv").slice(4001));
+  alarm = accrueStatus("monitor", "model.json", "since.csv", "--time", "start_time", "--report", "monitor.html");
   browser = await openBrowser();
 });
 
@@ -131,13 +158,20 @@ describe("The numbers", () => {
     const saved = JSON.parse(readFileSync(await download.path(), "utf8"));
     assert.match(download.suggestedFilename(), /\.json$/);
     assert.deepEqual(saved, dataOf("late.html"));
-    const printed = accrue("evaluate", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--json");
-    assert.deepEqual(saved.scores, JSON.parse(printed));
+    const printed = JSON.parse(accrue("evaluate", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--json"));
+    // The page has looked into every place, along time too; the other figures are the same.
+    delete printed.verdict;
+    const { verdict, ...figures } = saved.scores;
+    assert.deepEqual(figures, printed);
+    assert.equal(verdict.summary, saved.verdict.summary);
   });
 
   it("of several forecasts are those that evaluate prints", () => {
-    const printed = accrue("evaluate", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--json");
-    assert.deepEqual(dataOf("two.html").scores, JSON.parse(printed));
+    const printed = JSON.parse(
+      accrue("evaluate", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--conditional", "--json"),
+    );
+    for (const forecast of printed.forecasts) delete forecast.conditional; // of which the page has more
+    assert.deepEqual(dataOf("two.html").scores, printed);
   });
 
   withReport("that matter stand first", "late.html", async (page) => {
@@ -280,6 +314,208 @@ describe("A chart", () => {
     const files = readdirSync(inScratch("figures")).filter((name) => name.endsWith(".svg"));
     assert.deepEqual(files.sort(), ids.map((id) => `${id}.svg`).sort());
     for (const file of files) assert.doesNotMatch(readFileSync(inScratch(`figures/${file}`), "utf8"), /NaN|undefined/);
+  });
+});
+
+describe("Calibration in each place", () => {
+  const numbers = (texts) => texts.map((text) => Number(text.replace("−", "-")));
+  const column = (name) => dataOf("places.html").forecasts[0].conditional.columns.find((one) => one.name === name);
+  const chartOf = (page, words) => page.locator(".chart", { has: page.locator("h3", { hasText: words }) });
+
+  withReport("names the worst place in the words of the verdict, and shows its column first", "places.html", async (page) => {
+    const { conditional } = dataOf("places.html").forecasts[0];
+    assert.match(conditional.worst, /^in December observations lie 1\.\d\d sigma above the forecast$/);
+    assert.ok((await page.locator("#everywhere .lead").innerText()).includes(conditional.worst));
+    assert.ok((await page.locator("#verdict .remarks").innerText()).includes(conditional.worst));
+    assert.equal(await page.locator("#everywhere h3").first().innerText(), "Bias and spread through the year");
+    const titles = await page.locator("#everywhere h3").allInnerTexts();
+    assert.equal(titles.length, 2 * conditional.columns.length);
+  });
+
+  withReport("is told with what chance may do, in the table and to those who do not see it", "places.html", async (page) => {
+    const { mean_z, mean_z_low, mean_z_high } = column("month");
+    await showNumbers(page, "chart-everywhere-1");
+    const table = page.locator("#chart-everywhere-1 table").first();
+    assert.deepEqual((await table.locator("tbody th").allInnerTexts()).slice(-2), ["November", "December"]);
+    const head = await table.locator("thead th").allInnerTexts();
+    const cells = (name) => table.locator(`tbody td:nth-child(${head.indexOf(name) + 1})`).allInnerTexts();
+    const shown = numbers(await cells("bias: mean of z"));
+    mean_z.forEach((value, i) => assert.ok(Math.abs(shown[i] - value) <= 0.005 * Math.abs(value), `${shown[i]} for ${value}`));
+    const bands = await cells("bias by chance, 98%");
+    assert.equal(bands.length, mean_z_low.length);
+    const [low, high] = numbers(bands[0].split(" to "));
+    assert.ok(Math.abs(low - mean_z_low[0]) < 0.002 && Math.abs(high - mean_z_high[0]) < 0.002, bands[0]);
+    const label = await page.locator("#chart-everywhere-1 .plot").getAttribute("aria-label");
+    assert.ok(label.includes("Furthest off: December"), label);
+    // A ring where chance does not explain it.
+    assert.ok((await page.locator('#chart-everywhere-1 svg path[stroke="var(--observed)"]').count()) > 0);
+  });
+
+  withReport("has coverage beside it", "places.html", async (page) => {
+    const chart = chartOf(page, "Coverage of the 90% interval per station");
+    await chart.locator("summary").click();
+    const table = chart.locator("table").first();
+    await table.waitFor();
+    const { label, coverage } = column("station");
+    const names = await table.locator("tbody th").allInnerTexts();
+    const head = await table.locator("thead th").allInnerTexts();
+    const shares = await table.locator(`tbody td:nth-child(${head.indexOf("observed") + 1})`).allInnerTexts();
+    names.forEach((name, i) => assert.equal(shares[i], `${(100 * coverage[label.indexOf(name)]).toFixed(1)}%`));
+    assert.equal(names.length, 5);
+  });
+
+  withReport("sorts names by trouble, numbers as numbers and times as times", "places.html", async (page) => {
+    const shown = async (words) => {
+      const chart = chartOf(page, words);
+      await chart.locator("summary").click();
+      await chart.locator("table").first().waitFor();
+      return chart.locator("table").first().locator("tbody th").allInnerTexts();
+    };
+    const { label, off } = column("station");
+    const byTrouble = [...label].sort((a, b) => off[label.indexOf(b)] - off[label.indexOf(a)]);
+    assert.equal(byTrouble[0], "convective");
+    assert.deepEqual(await shown("Bias and spread per station"), byTrouble);
+    assert.deepEqual(await shown("Calibration error per lead"), ["2", "10", "100"]);
+    assert.deepEqual(await shown("Bias and spread per lead"), ["2", "10", "100"]);
+    assert.deepEqual(await shown("Calibration error per run"), ["2023-01-01T06:00:00Z", "2023-02-01T06:00:00Z", "2023-03-01T06:00:00Z"]);
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.locator("img").count(), 0);
+  });
+
+  withReport("says so where there is no trouble", "dates.html", async (page) => {
+    assert.match(await page.locator("#everywhere .lead").innerText(), /No place is further off than chance would have it/);
+  });
+});
+
+describe("A fit", () => {
+  withReport("shows the candidates, and says why this one was taken", "fit.html", async (page) => {
+    const { candidates, choice } = dataOf("fit.html").forecasts[0].fit;
+    const card = page.locator(".candidates");
+    assert.ok((await card.innerText()).includes(choice));
+    assert.match(choice, /^Of \d candidates /);
+    const rows = await card.locator("tbody tr").all();
+    assert.equal(rows.length, candidates.length);
+    assert.ok(rows.length > 1);
+    for (const [i, { description, crps, difference, taken }] of candidates.entries()) {
+      assert.equal(await rows[i].locator("th").innerText(), taken ? `${description} (taken)` : description);
+      const cells = (await rows[i].locator("td").allInnerTexts()).map((text) => text.replaceAll("−", "-"));
+      assert.equal(Number(cells[0]), Number(crps.toPrecision(4)));
+      if (i > 0) assert.equal(Number(cells[1]), Number(difference.toPrecision(3)));
+    }
+  });
+
+  withReport("folds dropped starts away", "dropped.html", async (page) => {
+    const dropped = dataOf("dropped.html").forecasts[0].fit.starts.filter(({ kept }) => !kept);
+    assert.ok(dropped.length > 0);
+    const table = page.locator("#fit .dropped table");
+    assert.equal(await table.isVisible(), false);
+    await page.locator("#fit .dropped summary").click();
+    assert.equal(await table.isVisible(), true);
+    assert.equal(await table.locator("tbody tr").count(), dropped.length);
+  });
+});
+
+describe("The page", () => {
+  it("has all charts before it has loaded, so that a picture taken at once shows them", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.addInitScript(() =>
+      document.addEventListener("DOMContentLoaded", () => {
+        const plots = [...document.querySelectorAll(".plot")];
+        window.early = [plots.length, plots.filter((plot) => plot.querySelector("svg path")).length];
+      }),
+    );
+    await page.goto(pathToFileURL(inScratch("two.html")).href);
+    const [plots, drawn] = await page.evaluate(() => window.early);
+    await context.close();
+    assert.ok(plots > 5);
+    assert.equal(drawn, plots);
+  });
+
+  withReport("shows both of two curves that are equal", "same.html", async (page) => {
+    const dashes = (role) => page.$$eval(`#chart-reliability svg path[stroke="var(--${role})"]`, (curves) => curves.map((curve) => curve.getAttribute("stroke-dasharray")));
+    assert.deepEqual(await dashes("forecast-0"), [null]);
+    assert.deepEqual(await dashes("forecast-1"), ["10,8"]);
+    // Rings around points, through which the others are seen.
+    const rings = await page.locator('#chart-spread-skill svg path[stroke="var(--forecast-1)"][fill="rgb(0,0,0)"], #chart-spread-skill svg path[stroke="var(--forecast-1)"][fill-opacity="0"]').count();
+    assert.ok(rings > 0);
+  });
+
+  withReport("leaves no chart alone in half of its width", "same.html", async (page) => {
+    const widths = await page.$$eval("#sigma .chart", (charts) => charts.map((chart) => chart.getBoundingClientRect().width));
+    assert.equal(widths.length, 3);
+    assert.ok(widths[2] > 1.9 * widths[0], widths.join(" "));
+  });
+
+  withReport("shows whole timestamps", "places.html", async (page) => {
+    const texts = await page.locator("#chart-by-3-calibration svg text").allTextContents();
+    for (const time of ["2023-01-01 06:00", "2023-02-01 06:00", "2023-03-01 06:00"]) assert.ok(texts.includes(time), texts.join(" "));
+  }, { viewport: { width: 390, height: 844 } });
+
+  withReport("never breaks the name of an option", "places.html", async (page) => {
+    const { command } = dataOf("places.html");
+    const options = await page.$$eval("#configuration pre .option", (spans) => spans.map((span) => [span.textContent, span.getClientRects().length]));
+    assert.deepEqual(options.map(([name]) => name), command.split(" ").filter((word) => word.startsWith("--")));
+    for (const [name, lines] of options) assert.equal(lines, 1, name);
+    assert.equal(await page.locator("#configuration pre").first().textContent(), command);
+  }, { viewport: { width: 390, height: 844 } });
+});
+
+describe("The distribution of one row", () => {
+  withReport("is that of the row that is picked", "two.html", async (page) => {
+    const rows = dataOf("two.html").forecasts.map(({ densities }) => densities);
+    const select = page.locator("#chart-density select");
+    assert.equal(await select.locator("option").count(), rows[0].length);
+    const area = () => page.$eval('#chart-density svg path[stroke="var(--forecast-1)"]', (curve) => curve.getAttribute("d"));
+    const before = await area();
+    const last = rows[0].length - 1;
+    await select.selectOption(String(last));
+    assert.notEqual(await area(), before);
+    const label = await page.locator("#chart-density .plot").getAttribute("aria-label");
+    for (const [i, name] of ["usual", "model.json"].entries())
+      assert.ok(label.includes(`${name}: median`) && label.includes(`${(100 * rows[i][last].below).toFixed(1)}% of the probability lies below it`), label);
+    await showNumbers(page, "chart-density");
+    const cells = await page.locator("#chart-density table").first().locator("tbody td:nth-child(2)").allInnerTexts();
+    assert.equal(cells.length, rows[0][last].density.length);
+    const shown = cells.map(Number);
+    rows[0][last].density.forEach((value, i) => assert.ok(Math.abs(shown[i] - value) <= 1e-3 * value + 1e-9, `${shown[i]} for ${value}`));
+  });
+});
+
+describe("A replay", () => {
+  withReport("shows scores, calibration and coverage along time, adapting beside static", "replay.html", async (page) => {
+    const { through_time: through, verdict } = dataOf("replay.html");
+    assert.deepEqual(through.forecasts.map(({ name }) => name), ["adapting", "static"]);
+    assert.equal(await page.locator("#through-time .chart").count(), 3);
+    await showNumbers(page, "chart-through-time-crps");
+    const table = page.locator("#chart-through-time-crps table").first();
+    const head = await table.locator("thead th").allInnerTexts();
+    for (const { name, crps } of through.forecasts) {
+      const cells = await table.locator(`tbody td:nth-child(${head.indexOf(name) + 1})`).allInnerTexts();
+      assert.deepEqual(cells.map(Number), crps.map((value) => Number(value.toPrecision(4))));
+    }
+    for (const chart of ["crps", "calibration", "coverage"])
+      for (const role of ["forecast-0", "forecast-1"])
+        assert.ok((await page.locator(`#chart-through-time-${chart} svg path[stroke="var(--${role})"]`).count()) > 0, `${role} is not in ${chart}`);
+    assert.equal(await page.locator("#by").count(), 0);
+    assert.ok((await page.locator("#verdict h2").innerText()).startsWith(verdict.summary.split(": ")[0]));
+  });
+});
+
+describe("A monitor", () => {
+  withReport("draws the evidence through time with the threshold of the alarm", "monitor.html", async (page) => {
+    const { monitor, verdict } = dataOf("monitor.html");
+    assert.equal(alarm.status, 3);
+    assert.equal(monitor.alarm, true);
+    assert.ok(alarm.output.includes(verdict.summary), alarm.output);
+    assert.match(await page.locator("#verdict h2").innerText(), /^Alarm at /);
+    await showNumbers(page, "chart-evidence");
+    assert.equal(await page.locator("#chart-evidence tbody tr").count(), monitor.times.length);
+    assert.ok((await page.locator('#chart-evidence svg path[stroke="var(--ideal)"]').count()) === 1, "no threshold");
+    assert.ok((await page.locator('#chart-evidence svg path[fill="var(--forecast-1)"]').count()) === 1, "no mark at the alarm");
+    // A logarithmic axis: equal steps are equal factors.
+    const ticks = (await page.locator("#chart-evidence svg text").allTextContents()).map((text) => Number(text.replaceAll(",", "").replace("−", "-"))).filter((v) => v >= 1);
+    assert.ok(Math.max(...ticks) >= 50, ticks.join(" "));
   });
 });
 

@@ -1,5 +1,5 @@
 // Reports of the real command, and a real browser to open them in.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,12 @@ export const inScratch = (name) => join(scratch, name);
 
 export const accrue = (...args) =>
   execFileSync(command, args, { cwd: scratch, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "inherit"] });
+
+/** The same of a command that may end with another status than 0. */
+export function accrueStatus(...args) {
+  const { status, stdout } = spawnSync(command, args, { cwd: scratch, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  return { status, output: stdout };
+}
 
 /** The object inside a report. */
 export const dataOf = (report) =>

@@ -42,13 +42,15 @@ TEST_F(Report, ItsScoresAreThoseOfEvaluate) {
     const std::vector<std::string> same = {"--model", model,     "--sigma",  "true_sigma",
                                            "--group", "station", "--weight", "w"};
     EXPECT_EQ(output(arguments(file, same)), "Report written to " + page() + ". Open it in a browser.\n");
-    const Json scores = json(with({"evaluate", file, "--prediction", "mu", "--observation", "y"}, same));
+    Json scores = json(with({"evaluate", file, "--prediction", "mu", "--observation", "y", "--conditional"}, same));
+    for (Json& one : scores.at("forecasts")) one.erase("conditional");  // of which more is with the forecasts
     EXPECT_EQ(data_of(page()).at("scores"), scores);
-    EXPECT_EQ(scores.at("forecasts").size(), 2U);
+    ASSERT_EQ(scores.at("forecasts").size(), 2U);
 
     output(arguments(file, {"--model", model}));
-    EXPECT_EQ(data_of(page()).at("scores"),
-              json({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model", model}));
+    Json one = json({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model", model, "--conditional"});
+    one.erase("conditional");
+    EXPECT_EQ(data_of(page()).at("scores"), one);
 }
 
 TEST_F(Report, DrawsEveryRowOfASmallTableInTheOrderOfTime) {
@@ -115,6 +117,105 @@ TEST_F(Report, OfAFitHasTheRowsThatWereHeldOut) {
     const std::vector<std::string> rows = lines(text_of(folder_.path("a.csv")));
     for (std::size_t i = 0; i < 60; ++i)
         EXPECT_NEAR(forecast.at("rows").at("observation")[i].get<double>(), std::stod(cells(rows[i + 1])[2]), 2e-6);
+}
+
+TEST_F(Report, HasCalibrationInEachPlaceWithWhatChanceMayDo) {
+    // Station 'rough' has twice the spread that sigma says.
+    core::Random random(11);
+    std::string text = "mu,y,s,station,t\n";
+    for (int i = 0; i < 2000; ++i) {
+        const bool rough = i % 5 == 0;
+        const double mu = random.normal();
+        text += fmt::format("{},{},1,{},2023-{:02}-{:02}T{:02}:00:00Z\n", mu, mu + (rough ? 2 : 1) * random.normal(),
+                            rough ? "rough" : fmt::format("calm {}", i % 5), 1 + i % 12, 1 + i % 28, i % 24);
+    }
+    const std::string file = folder_.file("s.csv", text);
+    output(arguments(file, {"--sigma", "s", "--by", "station", "--time", "t"}));
+    const Json data = data_of(page());
+    const Json& found = data.at("forecasts")[0].at("conditional");
+    EXPECT_EQ(found.at("passes"), false);
+    EXPECT_EQ(found.at("worst").get<std::string>().find("where station is 'rough' the 90% interval covers "), 0U);
+    EXPECT_NE(data.at("verdict").at("remarks").dump().find(found.at("worst").get<std::string>()), std::string::npos);
+    std::vector<std::string> names;
+    for (const Json& column : found.at("columns")) {
+        names.push_back(column.at("name"));
+        const std::size_t places = column.at("label").size();
+        EXPECT_EQ(column.at("all_places"), places);
+        EXPECT_EQ(column.contains("x"), column.at("name") == "mu");
+        for (const auto& [key, values] : column.items())
+            if (values.is_array()) EXPECT_EQ(values.size(), places) << key;
+        for (std::size_t i = 0; i < places; ++i) {
+            const auto at = [&](const char* key) { return column.at(key)[i].get<double>(); };
+            EXPECT_LT(at("mean_z_low"), at("mean_z_pointwise_low"));
+            EXPECT_LT(at("sd_z_low"), at("sd_z_pointwise_low"));
+            // Only bias or spread beyond chance makes a place one that is off; the file keeps four digits.
+            const bool beyond = at("mean_z") < at("mean_z_low") || at("mean_z") > at("mean_z_high") ||
+                                at("sd_z") < at("sd_z_low") || at("sd_z") > at("sd_z_high");
+            EXPECT_EQ(beyond, at("off") > 1) << column.at("name") << ' ' << column.at("label")[i];
+            EXPECT_EQ(beyond, column.at("label")[i] == "rough");
+        }
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"mu", "station", "month", "hour"}));
+    EXPECT_FALSE(data.at("scores").contains("conditional"));
+}
+
+TEST_F(Report, OfManyPlacesHasThoseThatAreFurthestOff) {
+    core::Random random(12);
+    std::string text = "e,s,g\n";
+    for (int i = 0; i < 4400; ++i)
+        text += fmt::format("{},1,g{}\n", random.normal() + (i % 110 == 77 ? 2 : 0), i % 110);
+    output({"report", folder_.file("m.csv", text), "--error", "e", "--sigma", "s", "--by", "g", "-o", page()});
+    const Json data = data_of(page());
+    const Json& column = data.at("forecasts")[0].at("conditional").at("columns")[0];
+    EXPECT_EQ(column.at("all_places"), 110);
+    ASSERT_EQ(column.at("label").size(), 40U);
+    EXPECT_NE(column.at("label").dump().find("\"g77\""), std::string::npos);
+    EXPECT_NE(data.at("notes").dump().find("Of 110 places of g the 40 that are furthest off"), std::string::npos);
+}
+
+TEST_F(Report, PicksRowsFromTheSmallestSigmaToTheLargestWithTheirDensity) {
+    const std::string model = fitted();
+    const std::string file = archive("new.csv", 300, 2);
+    output(arguments(file, {"--sigma", "true_sigma", "--model", model}));
+    const Json data = data_of(page());
+    const std::vector<std::string> rows = lines(text_of(file));
+    for (const Json& forecast : data.at("forecasts")) {
+        const Json& densities = forecast.at("densities");
+        ASSERT_EQ(densities.size(), 12U);
+        for (std::size_t k = 0; k < densities.size(); ++k) {
+            const Json& row = densities[k];
+            EXPECT_EQ(row.at("row"), data.at("forecasts")[0].at("densities")[k].at("row"));
+            const auto at = [&](const char* key) { return row.at(key).get<double>(); };
+            EXPECT_NEAR(at("observation"), std::stod(cells(rows[row.at("row").get<std::size_t>()])[2]), 2e-6);
+            double mass = 0;
+            for (const Json& density : row.at("density")) mass += density.get<double>();
+            // All but the tails of one in a thousand; densities have four digits.
+            EXPECT_NEAR(mass * (at("to") - at("from")) / 60, 0.999, 0.0015);
+            EXPECT_GE(at("observation"), at("from"));
+            EXPECT_LE(at("observation"), at("to"));
+        }
+    }
+    const Json& first = data.at("forecasts")[0].at("densities");
+    for (std::size_t k = 1; k < first.size(); ++k)
+        EXPECT_LE(first[k - 1].at("sigma").get<double>(), first[k].at("sigma").get<double>());
+    // Of a normal distribution: the density in the middle is that of N(mean, sigma^2), to the width of a cell.
+    const double sigma = first[5].at("sigma").get<double>();
+    double most = 0;
+    for (const Json& density : first[5].at("density")) most = std::max(most, density.get<double>());
+    EXPECT_NEAR(most * sigma, 0.3989, 0.002);
+}
+
+TEST_F(Report, OfAFitSaysWhyThisCandidateWasTaken) {
+    output(
+        fit_arguments(archive("a.csv", 600), {"--inputs", "x", "--starts", "1", "--folds", "2", "--report", page()}));
+    const Json data = data_of(page());
+    const Json& fit = data.at("forecasts")[0].at("fit");
+    const Json model = Json::parse(text_of(folder_.path("m.json")));
+    EXPECT_EQ(fit.at("candidates"), model.at("fit").at("candidates"));
+    EXPECT_GE(fit.at("candidates").size(), 2U);
+    EXPECT_EQ(fit.at("choice"), data.at("verdict").at("remarks")[0]);
+    EXPECT_EQ(data.at("forecasts")[0].at("conditional").at("worst"),
+              model.at("verification").at("conditional").at("worst"));
 }
 
 TEST_F(Report, OfAPaperRecipeHasTheTestRows) {

@@ -142,6 +142,37 @@ TEST(Conditional, FiguresArePossibleAndThoseOfTheRows) {
     }
 }
 
+TEST(Conditional, WhatChanceMayDoAgreesWithTheTest) {
+    Rows rows(3);
+    for (std::size_t i = 0; i < kRows; ++i) rows.scores[i] = 0.2 + 1.1 * rows.scores[i];
+    const ConditionalCalibration found = rows.judged();
+    std::size_t inside = 0, places = 0;
+    for (const ConditionalColumn& column : found.columns)
+        for (const ConditionalPlace& place : column.places) {
+            // At as many standard errors as a figure is off, an end of the range is that figure. Rounding alone.
+            const double bias = by_chance(found, place, place.bias_t).mean_z.high;
+            EXPECT_NEAR(bias, place.mean_z, 1e-12);
+            EXPECT_NEAR(by_chance(found, place, place.spread_t).sd_z.high, place.sd_z, 1e-12);
+            const PlaceByChance anywhere = by_chance(found, place, found.critical);
+            EXPECT_LE(anywhere.mean_z.low, place.mean_z);
+            EXPECT_GE(anywhere.mean_z.high, place.mean_z);
+            const ChanceRange pointwise = by_chance(found, place, 1.6448536).coverage;
+            inside += place.coverage >= pointwise.low && place.coverage <= pointwise.high ? 1 : 0;
+            ++places;
+            if (column.name == "x" || column.name == "u") {
+                EXPECT_LE(place.low, place.x);
+                EXPECT_GE(place.high, place.x);
+            } else {
+                EXPECT_TRUE(std::isnan(place.x));
+            }
+        }
+    EXPECT_EQ(places, 52U);
+    // 90% each: fewer than 40 of 52 have a probability below 1% if places are independent.
+    EXPECT_GE(inside, 40U);
+    EXPECT_NEAR(found.mean_z, 0.2, 0.05);  // three standard errors of 5,000 rows
+    EXPECT_NEAR(found.sd_z, 1.1, 0.04);
+}
+
 TEST(Conditional, BearsFewRowsTiesAndGaps) {
     for (const std::size_t rows : {0, 1, 2, 25}) {
         std::vector<double> scores(rows, 0.5);

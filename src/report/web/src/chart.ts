@@ -35,7 +35,7 @@ export interface Line extends AnyLayer {
   at: number[];
   value: Value[];
   width?: number;
-  dash?: boolean;
+  dash?: boolean | "long"; // long: over another line, which is seen in the gaps
   symbol?: Symbol;
 }
 export interface Points extends AnyLayer {
@@ -45,6 +45,7 @@ export interface Points extends AnyLayer {
   symbol?: Symbol;
   size?: number;
   hollow?: boolean;
+  ring?: boolean; // hollow, and what lies inside is seen
 }
 export interface Bars extends AnyLayer {
   kind: "bars";
@@ -85,6 +86,12 @@ export interface Reference extends AnyLayer {
 export type Layer = Line | Points | Bars | Band | Interval | Heat | Reference;
 export type ReadableLayer = Exclude<Layer, Reference>;
 
+/** What a reader can pick: its name, and what the chart then shows. */
+export interface Choices {
+  label: string;
+  options: { name: string; alt: string; layers: Layer[] }[];
+}
+
 export interface Chart {
   id: string; // also the name of its file
   title: string; // what it shows
@@ -96,8 +103,36 @@ export interface Chart {
   along?: "x" | "y"; // the axis of `at`; x unless given
   read?: "all" | "nearest"; // a tooltip tells about all layers at a place, or about the nearest point only
   layers: Layer[];
+  choices?: Choices; // the same chart of other things; it begins with the first
   height?: number; // in pixels, where the usual one does not suit
   square?: boolean;
+}
+
+/** Whether two layers would be drawn one on the other. */
+function coincide(a: Line | Points, b: Line | Points, [along, across]: [number, number]): boolean {
+  const near = (v: Value | undefined, w: Value | undefined, within: number) =>
+    v == null || w == null || Number.isNaN(v) || Number.isNaN(w) ? Object.is(v, w) : Math.abs(v - w) <= within;
+  return a.at.length === b.at.length && a.at.every((at, i) => near(at, b.at[i], along) && near(a.value[i], b.value[i], across));
+}
+
+/** Less than this is not seen. */
+function hairline(values: Value[]): number {
+  const known = values.filter((v): v is number => v != null && Number.isFinite(v));
+  const most = known.reduce((best, v) => Math.max(best, v), -Infinity);
+  return 0.003 * (most - known.reduce((best, v) => Math.min(best, v), Infinity));
+}
+
+/** The chart with curves that lie under an equal one made visible: the later is dashed, or a ring around the points. */
+export function withoutHidden(chart: Chart): Chart {
+  const drawn = chart.layers.filter((layer): layer is Line | Points => layer.kind === "line" || layer.kind === "points");
+  const within: [number, number] = [hairline(drawn.flatMap((layer) => layer.at)), hairline(drawn.flatMap((layer) => layer.value))];
+  const changed = chart.layers.map((layer, i): Layer => {
+    if ((layer.kind !== "line" && layer.kind !== "points") || !layer.at.length) return layer;
+    const before = chart.layers.slice(0, i).filter((other): other is Line | Points => other.kind === layer.kind && other.colour !== layer.colour);
+    if (!before.some((other) => coincide(other, layer, within))) return layer;
+    return layer.kind === "line" ? { ...layer, dash: "long" } : { ...layer, ring: true, size: (layer.size ?? 7) + 5 };
+  });
+  return changed.every((layer, i) => layer === chart.layers[i]) ? chart : { ...chart, layers: changed };
 }
 
 export const alongAxis = (chart: Chart): Axis => (chart.along === "y" ? chart.y : chart.x);

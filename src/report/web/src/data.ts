@@ -125,6 +125,93 @@ export interface Start {
   validation_curve: Value[];
 }
 
+/** A row with its whole distribution: mean densities in equal cells. */
+export interface Density {
+  row: number;
+  time?: number;
+  mean: Value;
+  median: Value;
+  sigma: Value;
+  observation: Value;
+  below: Value;
+  from: number;
+  to: number;
+  density: Value[];
+}
+
+export interface Candidate {
+  family: string;
+  bias: string;
+  description: string;
+  crps: Value;
+  compared_with?: number; // of the candidates
+  difference?: Value;
+  low?: Value;
+  high?: Value;
+  taken: boolean;
+}
+
+/** Places of one column: bins of numbers, which then have x, or values. An element for every place. */
+export interface ConditionalColumn {
+  name: string;
+  role: "input" | "prediction" | "group" | "time";
+  all_places: number; // of which these are furthest off
+  label: string[];
+  rows: number[];
+  low?: number[];
+  high?: number[];
+  x?: number[];
+  mean_z: Value[];
+  sd_z: Value[];
+  coverage: Value[];
+  calibration_error: Value[];
+  calibration_floor: Value[];
+  off: Value[]; // above 1: further than chance would have it
+  mean_z_low: Value[];
+  mean_z_high: Value[];
+  mean_z_pointwise_low: Value[];
+  mean_z_pointwise_high: Value[];
+  sd_z_low: Value[];
+  sd_z_high: Value[];
+  sd_z_pointwise_low: Value[];
+  sd_z_pointwise_high: Value[];
+  coverage_low: Value[];
+  coverage_high: Value[];
+  coverage_pointwise_low: Value[];
+  coverage_pointwise_high: Value[];
+}
+
+export interface Conditional {
+  passes: boolean;
+  worst: string; // empty where it passes
+  error_rate: number;
+  mean_z: Value;
+  sd_z: Value;
+  coverage: Value;
+  all_columns: number;
+  columns: ConditionalColumn[];
+}
+
+/** A replay, period by period. */
+export interface ThroughTime {
+  time_unit: "number" | "seconds";
+  level: number;
+  from: number[];
+  to: number[];
+  forecasts: { name: string; rows: number[]; crps: Value[]; calibration_error: Value[]; calibration_floor: Value[]; coverage: Value[] }[];
+}
+
+export interface Monitor {
+  time_unit: "number" | "seconds";
+  alarm: boolean;
+  alarm_time: number | null;
+  threshold: number;
+  off_support: Value;
+  steps: number;
+  times: number[];
+  evidence: Value[];
+}
+
 export interface Forecast {
   name: string;
   pit: { edges: number[]; share: number[]; low: Value; high: Value } | null; // one range for all bars
@@ -134,7 +221,9 @@ export interface Forecast {
   time_unit?: "number" | "seconds";
   inputs: { name: string; bins: ErrorBins }[];
   spread_skill: ErrorBins | null;
-  fit: { starts: Start[]; iteration_step: number } | null; // the curves have a number for every so many iterations
+  densities?: Density[];
+  conditional: Conditional | null;
+  fit: { starts: Start[]; iteration_step: number; candidates?: Candidate[]; choice?: string } | null; // the curves have a number for every so many iterations
   model: { accrue: string; configuration: Record<string, unknown>; columns: Record<string, unknown> } | null;
 }
 
@@ -159,13 +248,15 @@ export interface ReportData {
   accrue: string;
   title: string;
   subtitle: string;
-  kind: "rows" | "out of fold" | "test rows";
+  kind: "rows" | "out of fold" | "test rows" | "replay" | "monitor";
   command: string;
   files: string[];
   columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "fold_group" | "time", string>>;
   verdict: Verdict;
   scores: Scores | { forecasts: Scores[]; comparison: Comparison[]; lowest_crps: { name: string; sentence: string } };
   forecasts: Forecast[];
+  through_time?: ThroughTime;
+  monitor?: Monitor;
   notes: string[];
 }
 

@@ -18,6 +18,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Text whose names of options (--fold-group) are never broken across lines. */
+export const words = (text: string): Child[] =>
+  text.split(/(?<![\w-])(--[a-z][a-z0-9-]{0,40})/).map((part, i) => (i % 2 ? h("span", { class: "option" }, part) : part));
+
 /** Offers text as a file. */
 export function save(name: string, type: string, text: string): void {
   const link = h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });

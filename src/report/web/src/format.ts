@@ -45,6 +45,12 @@ export function isoTime(seconds: number | null | undefined): string {
   return text.replace("T00:00:00.000Z", "").replace(/(:00)?\.000Z$/, "Z");
 }
 
+/** A name that is an ISO 8601 time without what is zero and what goes without saying; others as they are. */
+export const shortTime = (name: string): string =>
+  name
+    .replace(/^(\d{4,}-\d\d-\d\d)[T ]00:00(:00(\.0+)?)?Z?$/, "$1")
+    .replace(/^(\d{4,}-\d\d-\d\d)[T ](\d\d:\d\d)(:00(\.0+)?)?Z?$/, "$1 $2");
+
 /** A tick of a time axis: the year, month, day or time of day that begins there. */
 export function timeTick(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString();

@@ -157,7 +157,7 @@ function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
       symbol: layer.symbol ? symbols[layer.symbol] : "none",
       symbolSize: 6,
       showAllSymbol: true,
-      lineStyle: { color: colour, width: layer.width ?? 2, type: layer.dash ? [5, 4] : "solid", opacity: layer.opacity ?? 1 },
+      lineStyle: { color: colour, width: layer.width ?? 2, type: layer.dash === "long" ? [10, 8] : layer.dash ? [5, 4] : "solid", opacity: layer.opacity ?? 1 },
     };
   }
   if (layer.kind === "points") {
@@ -167,7 +167,9 @@ function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
       data: layer.at.flatMap((at, i) => (finite(layer.value[i]) ? [place(chart, at, layer.value[i]!)] : [])),
       symbol: symbols[layer.symbol ?? "circle"],
       symbolSize: layer.symbol === "tick" ? [2, 12] : (layer.size ?? 7),
-      itemStyle: layer.hollow
+      itemStyle: layer.ring
+        ? { color: "rgba(0,0,0,0)", borderColor: colour, borderWidth: 1.6, opacity: layer.opacity ?? 1 }
+        : layer.hollow
         ? { color: paint("card"), borderColor: colour, borderWidth: 1.6, opacity: layer.opacity ?? 1 }
         : { color: colour, opacity: layer.opacity ?? 1 },
     };
@@ -196,7 +198,8 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
   const { paint, fontFamily, fontSize } = view;
   const text = { color: paint("soft"), fontFamily, fontSize };
   const tick = axis.tick ?? axis.format ?? format.tick;
-  const longest = Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55));
+  // Room for a date with its time of day, also on a phone.
+  const longest = Math.max(at === "y" ? 20 : 0, Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55)));
   const times = axis.scale === "time" ? timeTicks(...(range ?? extent), view.width / (6 * fontSize)) : undefined;
   const powers = axis.scale === "log" && !range ? powersAround(extent) : undefined;
   return {
@@ -224,7 +227,7 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
       ...(axis.categories ? { interval: 0 } : {}),
       formatter: (value: string | number) =>
         axis.categories
-          ? format.harmless(format.shorten(String(value), longest))
+          ? format.harmless(format.shorten(format.shortTime(String(value)), longest))
           : axis.scale === "time"
             ? format.timeTick(Number(value))
             : tick(Number(value)),

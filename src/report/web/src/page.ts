@@ -1,10 +1,10 @@
-// The page: verdict, charts, tables, configuration. What is seen first is plain HTML; the charts follow after the first paint.
+// The page: verdict, charts, tables, configuration.
 import { sectionsOf, type Section } from "./charts";
 import { startName } from "./charts/fit";
 import type { Chart } from "./chart";
-import { readReport, type Report } from "./data";
+import { readReport, type Monitor, type Report } from "./data";
 import { readDocument, type DocumentSection } from "./document";
-import { h, save, tableOf } from "./dom";
+import { h, save, tableOf, words } from "./dom";
 import * as format from "./format";
 import { Plot } from "./plot";
 import { comparisonTable, coverageOf, levelText, scoreTable, shortTable } from "./scores";
@@ -12,6 +12,8 @@ import { comparisonTable, coverageOf, levelText, scoreTable, shortTable } from "
 const kinds: Record<string, string> = {
   "out of fold": "Figures are out of fold: every row was scored by a sigma that was learned without it.",
   "test rows": "Figures are of test rows, which took no part in the fit.",
+  replay: "Each row was forecast from what had been observed by then, by the model that learns and by the same model that does not.",
+  monitor: "All rows since the model was fitted, forecast by the model as it was fitted.",
 };
 
 function heading(data: { title: string; subtitle: string; kind?: string }, embedded: string): HTMLElement {
@@ -72,9 +74,10 @@ function verdict(report: Report): HTMLElement {
     { id: "verdict", class: "card verdict", "aria-labelledby": "verdict-title" },
     several ? h("p", { class: "figure-name" }, `First forecast: ${entries[0]!.label}`) : null,
     h("h2", { id: "verdict-title" }, rest.length ? `${word}.` : summary),
-    rest.length ? h("p", { class: "summary" }, capital(rest.join(": "))) : null,
-    remarks.length ? h("ul", { class: "remarks" }, remarks.map((remark) => h("li", {}, remark))) : null,
-    scores
+    rest.length ? h("p", { class: "summary" }, words(capital(rest.join(": ")))) : null,
+    remarks.length ? h("ul", { class: "remarks" }, remarks.map((remark) => h("li", {}, words(remark)))) : null,
+    data.monitor ? drift(data.monitor) : null,
+    scores && !data.monitor
       ? h(
           "div",
           { class: "figures" },
@@ -96,7 +99,18 @@ function verdict(report: Report): HTMLElement {
         )
       : null,
     several ? shortTable(report, level) : null,
-    several ? h("ul", { class: "remarks" }, others(report).map((line) => h("li", {}, line))) : null,
+    several ? h("ul", { class: "remarks" }, others(report).map((line) => h("li", {}, words(line)))) : null,
+  );
+}
+
+function drift(monitor: Monitor): HTMLElement {
+  const strongest = Math.max(...monitor.evidence.map((v) => v ?? 0));
+  return h(
+    "div",
+    { class: "figures" },
+    figure("Strongest evidence", format.number(strongest, 3), `an alarm needs ${format.number(monitor.threshold)}`, "What a fair bet on a change would have made of 1."),
+    figure("Times", format.integer(monitor.steps), monitor.alarm ? "alarm" : "no alarm", "Each is a step of the test, which is valid at every one of them."),
+    figure("Rows off support", format.percent(monitor.off_support), "0% if inputs stay in range", "Rows with an input outside the range that the model was fitted on."),
   );
 }
 
@@ -109,7 +123,39 @@ const others = ({ entries, lowest }: Report): string[] => [
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function chapter(id: string, title: string, lead: string, ...content: (HTMLElement | null)[]): HTMLElement {
-  return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, lead) : null, content);
+  return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, words(lead)) : null, content);
+}
+
+/** What was left to the fit: the candidates with their scores, and why this one was taken. */
+function candidates(report: Report): HTMLElement | null {
+  const tables = report.entries.flatMap((entry) => {
+    const { candidates: all = [], choice } = entry.forecast.fit ?? {};
+    if (!all.length) return [];
+    const taken = all.find((one) => one.taken);
+    const rows = all.map((one) => {
+      const other = one.compared_with === undefined ? undefined : all[one.compared_with];
+      return [
+        one.taken ? h("span", { class: "taken" }, `${one.description} (taken)`) : one.description,
+        format.number(one.crps),
+        other ? format.number(one.difference, 3) : format.missing,
+        other && one.low != null ? format.range(format.number(one.low, 3), format.number(one.high, 3)) : format.missing,
+        other ? other.description : format.missing,
+        !other ? "the simplest" : (one.high ?? 0) < 0 ? "clearly better" : (one.low ?? 0) > 0 ? "clearly worse" : "cannot be told",
+      ];
+    });
+    const title = report.several ? `Candidates of ${entry.label}` : "Candidates";
+    return [
+      h(
+        "div",
+        { class: "card candidates" },
+        h("h3", {}, title),
+        h("p", { class: "good" }, choice ?? (taken ? `Taken: ${taken.description}.` : "")),
+        tableOf(title, ["Candidate", "CRPS out of fold", "Difference", "90% interval", "Compared with", "Result"], rows),
+        h("p", { class: "note" }, "In the order of their simplicity, each with one start per fold; a candidate is taken when it is clearly better than the one that was ahead until then. Differences are paired, row by row; below 0 the candidate is better."),
+      ),
+    ];
+  });
+  return tables.length ? h("div", {}, tables) : null;
 }
 
 /** Starts that did not make it into the model, with the reasons. */
@@ -130,8 +176,12 @@ function droppedStarts(report: Report): HTMLElement | null {
   return h(
     "div",
     { class: "card" },
-    h("h3", {}, "Dropped"),
-    tableOf("Dropped starts", ["Start", ...(report.several ? ["Forecast"] : []), "Iterations", "Stopped", "Validation cost", "Dropped because"], rows),
+    h(
+      "details",
+      { class: "dropped" },
+      h("summary", {}, `${capital(format.count(rows.length, "start"))} ${rows.length === 1 ? "was" : "were"} dropped`),
+      tableOf("Dropped starts", ["Start", ...(report.several ? ["Forecast"] : []), "Iterations", "Stopped", "Validation cost", "Dropped because"], rows),
+    ),
   );
 }
 
@@ -151,7 +201,7 @@ function configuration(report: Report): HTMLElement {
       "div",
       { class: "card" },
       h("h3", {}, "This report"),
-      h("pre", { tabindex: 0, "aria-label": "Command" }, data.command),
+      h("pre", { tabindex: 0, "aria-label": "Command" }, words(data.command)),
       list([["accrue", data.accrue], ["files", data.files], ...Object.entries(data.columns)]),
     ),
     ...report.entries.map((entry) => {
@@ -165,7 +215,7 @@ function configuration(report: Report): HTMLElement {
           )
         : null;
     }),
-    data.notes.length ? h("div", { class: "card" }, h("h3", {}, "Notes"), h("ul", {}, data.notes.map((note) => h("li", {}, note)))) : null,
+    data.notes.length ? h("div", { class: "card" }, h("h3", {}, "Notes"), h("ul", {}, data.notes.map((note) => h("li", {}, words(note))))) : null,
   );
 }
 
@@ -199,7 +249,7 @@ function build(): void {
   if (described) {
     const plots = plotsOf(described.sections);
     const chapters = described.sections.map((section) => part(section, plots));
-    const made = chapter("configuration", "Configuration", "All that is needed to make this page again.", h("div", { class: "card" }, h("pre", { tabindex: 0, "aria-label": "Command" }, described.command)));
+    const made = chapter("configuration", "Configuration", "All that is needed to make this page again.", h("div", { class: "card" }, h("pre", { tabindex: 0, "aria-label": "Command" }, words(described.command))));
     show(heading(described, embedded), null, [...chapters, made], described.accrue, plots);
     return;
   }
@@ -207,7 +257,7 @@ function build(): void {
   const sections = sectionsOf(report);
   const plots = plotsOf(sections);
   const chapters = [
-    ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null)),
+    ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null, section.id === "fit" ? candidates(report) : null)),
     ...(report.comparison.length
       ? [
           chapter(
@@ -238,24 +288,9 @@ function show(head: HTMLElement, first: HTMLElement | null, chapters: HTMLElemen
     h("p", { class: "unseen", id: "chart-help" }, "Arrow keys read the chart point by point, Escape ends."),
     spoken,
   );
-  drawAfterPaint(plots);
-}
-
-/** One chart at a time, from the top, whenever the browser is idle; all at once before printing. */
-function drawAfterPaint(plots: Plot[]): void {
-  const rest = [...plots];
-  const finish = () => (document.documentElement.dataset.charts = "drawn");
-  const next = () => {
-    rest.shift()?.draw();
-    if (rest.length) later(next);
-    else finish();
-  };
-  const later = (task: () => void) => ("requestIdleCallback" in window ? requestIdleCallback(task, { timeout: 200 }) : setTimeout(task));
-  requestAnimationFrame(() => later(next));
-  addEventListener("beforeprint", () => {
-    rest.splice(0).forEach((plot) => plot.draw());
-    finish();
-  });
+  // At once: a page that is printed or pictured as soon as it has loaded has all its charts.
+  plots.forEach((plot) => plot.draw());
+  document.documentElement.dataset.charts = "drawn";
 }
 
 try {

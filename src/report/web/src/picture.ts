@@ -27,6 +27,7 @@ function swatch(layer: Layer, colour: string): string {
     case "interval":
       return stroke(layer.width ?? 1.2);
     case "points":
+      if (layer.ring) return `<circle cx="10" cy="5" r="5" fill="none" stroke="${colour}" stroke-width="1.6"/>`;
       return {
         circle: `<circle cx="10" cy="5" r="4.5" fill="${colour}"/>`,
         diamond: shape("M10,0L15,5L10,10L5,5Z"),

@@ -23,10 +23,13 @@ export class Plot {
   private zoom: [number, number] | undefined;
   private focus: Spot | undefined; // what the keyboard reads
 
+  private shown: Chart; // with what was picked
+
   constructor(
     readonly chart: Chart,
     private readonly speak: (text: string) => void,
   ) {
+    this.shown = chart;
     this.area = h(
       "div",
       { class: "plot", tabindex: 0, role: "img", "aria-label": `${chart.title} ${chart.alt}`, "aria-describedby": "chart-help" },
@@ -41,7 +44,7 @@ export class Plot {
       { class: chart.height ? "card chart tall" : "card chart", id: `chart-${chart.id}` },
       h("h3", {}, chart.title),
       h("p", { class: "good" }, chart.good),
-      this.legend(),
+      h("div", {}, this.choices(), this.legend()),
       h("div", { class: "stage" }, this.area, this.reset),
       h("figcaption", {}, chart.note),
       h("div", { class: "foot" }, this.numbers(), this.saveButton()),
@@ -76,7 +79,7 @@ export class Plot {
     this.silence();
     const { engine, hidden, zoom } = this;
     if (!engine) return;
-    const option = optionOf(this.chart, {
+    const option = optionOf(this.shown, {
       paint: pagePaint,
       width: engine.getWidth(),
       fontFamily,
@@ -112,9 +115,27 @@ export class Plot {
     );
   }
 
+  /** What the chart is of, where there is a choice. */
+  private choices(): HTMLElement | null {
+    const { choices } = this.chart;
+    if (!choices || choices.options.length < 2) return null;
+    const select = h("select", {}, choices.options.map(({ name }, i) => h("option", { value: i }, name)));
+    select.addEventListener("change", () => {
+      const { alt, layers } = choices.options[Number(select.value)]!;
+      this.shown = { ...this.chart, alt, layers };
+      this.area.setAttribute("aria-label", `${this.chart.title} ${alt}`);
+      this.element.querySelectorAll("details > .scroll").forEach((table) => table.remove());
+      this.element.querySelector("details")?.removeAttribute("open");
+      this.zoom = undefined;
+      this.reset.hidden = true;
+      this.update();
+    });
+    return h("label", { class: "choice" }, `${choices.label} `, select);
+  }
+
   private saveButton(): HTMLElement {
     const { chart } = this;
-    const click = () => save(`${chart.id}.svg`, "image/svg+xml", pictureOf(chart));
+    const click = () => save(`${chart.id}.svg`, "image/svg+xml", pictureOf(this.shown));
     return h("button", { type: "button", class: "small", "aria-label": `Save as SVG: ${chart.title}`, click }, "Save as SVG");
   }
 
@@ -123,7 +144,7 @@ export class Plot {
     const details = h("details", {}, h("summary", {}, "Show the numbers"));
     details.addEventListener("toggle", () => {
       if (details.childElementCount > 1) return;
-      const tables = tablesOf(this.chart);
+      const tables = tablesOf(this.shown);
       tables.forEach(({ head, rows }, i) =>
         details.append(tableOf(`Numbers of: ${this.chart.title}${tables.length > 1 ? `, part ${i + 1}` : ""}`, head, rows)),
       );
@@ -139,7 +160,7 @@ export class Plot {
   }
 
   private get layers(): Layer[] {
-    return visibleLayers(this.chart, this.hidden);
+    return visibleLayers(this.shown, this.hidden);
   }
 
   private pixel(at: number, value: number): [number, number] {
@@ -177,10 +198,10 @@ export class Plot {
   }
 
   private read(spot: Spot): Reading {
-    if (this.chart.read === "nearest") return readSpot(this.chart, spot);
+    if (this.chart.read === "nearest") return readSpot(this.shown, spot);
     const at = spot.layer.at[spot.index]!;
     const here = this.pixelAlong(at);
-    return readAt(this.chart, this.layers, at, (other) => Math.abs(this.pixelAlong(other) - here) <= nearPixels);
+    return readAt(this.shown, this.layers, at, (other) => Math.abs(this.pixelAlong(other) - here) <= nearPixels);
   }
 
   private show(spot: Spot): Reading {
@@ -345,8 +366,9 @@ function swatchOf(layer: Layer): string {
     case "reference":
       return "dash";
     case "points":
-      return layer.symbol === "tick" ? "tick" : `dot ${layer.symbol ?? "circle"}`;
+      return layer.symbol === "tick" ? "tick" : layer.ring ? "ring" : `dot ${layer.symbol ?? "circle"}`;
     case "interval":
+      if ((layer.width ?? 1) > 4) return (layer.opacity ?? 1) < 0.3 ? "pale" : "fill";
       return (layer.width ?? 1) > 2 ? "line" : "thin";
     default:
       return "value" in layer ? "full" : (layer.opacity ?? 0.2) < 0.25 ? "pale" : "fill";

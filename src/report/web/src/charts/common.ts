@@ -32,6 +32,13 @@ export function observedNames<Bins>(drawn: { entry: Entry; bins: Bins }[], seen:
 
 export const share: Partial<Axis> = { format: (v) => format.percent(v, 1), tick: format.shareTick };
 
+/** An axis of coverages from below the smallest to 100%, whose ticks 100% is one of. */
+export function coverageAxis(wanted: number, values: (number | null)[]): Partial<Axis> {
+  const least = values.reduce<number>((best, v) => Math.min(best, v ?? 1), wanted);
+  const step = [0.01, 0.02, 0.05, 0.1, 0.2].find((s) => (1 - least) / s <= 6) ?? 0.25;
+  return { ...share, min: Math.max(0, 1 - step * Math.ceil((1 - least) / step + 0.1)), max: 1, step };
+}
+
 export const binDetails =
   (bins: { low: number[]; high: number[]; rows: number[] }, text: (value: number) => string = format.number) =>
   (i: number): [string, string][] => [

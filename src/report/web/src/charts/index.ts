@@ -1,12 +1,16 @@
 // All charts of a report, in the order of the page. A chart whose data are not there is not drawn.
 import type { Chart } from "../chart";
 import type { Report } from "../data";
-import { listed } from "./common";
+import { withoutHidden } from "../chart";
+import { listed, sentences } from "./common";
+import { densities } from "./density";
+import { everywhere, worstPlaces } from "./everywhere";
 import { fits } from "./fit";
 import { pit } from "./pit";
 import { alongPrediction, alongTime } from "./predictions";
 import { deviation, reliability } from "./reliability";
 import { alongInputs, spreadSkill } from "./sigma";
+import { evidence, throughTime } from "./through_time";
 import { byValues } from "./values";
 
 export interface Section {
@@ -21,11 +25,29 @@ export function sectionsOf(report: Report): Section[] {
   const some = (charts: (Chart | null)[]): Chart[] => charts.filter((chart) => chart !== null);
   const columns = report.entries[0]?.scores.by.map(({ column }) => column) ?? [];
   return [
+    { id: "drift", title: "Evidence", lead: "Do the forecasts still err as they did when the model was verified?", charts: some([evidence(report)]) },
+    {
+      id: "through-time",
+      title: "Through time",
+      lead: "What learning from each observation has changed.",
+      charts: throughTime(report),
+      paired: true,
+    },
     {
       id: "calibration",
       title: "Calibration",
       lead: "Of all events that were given a probability of 30%, did 30% happen?",
       charts: some([reliability(report), deviation(report)]),
+      paired: true,
+    },
+    {
+      id: "everywhere",
+      title: "Everywhere",
+      lead: sentences([
+        "Calibrated on average is not calibrated in every place. A bias above 0 says that observations lie above the forecast, a spread above 1 that it is too narrow.",
+        worstPlaces(report),
+      ]),
+      charts: everywhere(report),
       paired: true,
     },
     { id: "histogram", title: "Shape", lead: "Is the distribution around the prediction the right one?", charts: some([pit(report)]) },
@@ -35,6 +57,7 @@ export function sectionsOf(report: Report): Section[] {
       lead: "What was forecast, and what then happened.",
       charts: some([alongPrediction(report), alongTime(report)]),
     },
+    { id: "density", title: "One row", lead: "What the forecast says of a single row, and what was observed.", charts: some([densities(report)]) },
     {
       id: "sigma",
       title: "Errors along the inputs",
@@ -46,10 +69,12 @@ export function sectionsOf(report: Report): Section[] {
       id: "by",
       title: `By ${listed(columns)}`,
       lead: `Does it hold for every ${columns.join(", and for every ")}, or only on average?`,
-      charts: byValues(report),
+      charts: report.data.through_time ? [] : byValues(report), // those are periods, drawn along time
       paired: true,
     },
     { id: "spread", title: "Spread and skill", lead: "Does a wider forecast mean larger errors?", charts: some([spreadSkill(report)]) },
     { id: "fit", title: "The fit", lead: "How it was trained, fold by fold.", charts: fits(report) },
-  ].filter((section) => section.charts.length > 0);
+  ]
+    .filter((section) => section.charts.length > 0)
+    .map((section) => ({ ...section, charts: section.charts.map(withoutHidden) }));
 }

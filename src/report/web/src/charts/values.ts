@@ -1,14 +1,16 @@
 import type { Chart, Layer } from "../chart";
 import type { Figures, Report } from "../data";
 import * as format from "../format";
-import { colourOf, listed, sentences, share, shortName, symbolOf } from "./common";
+import { inOrder } from "../order";
+import { colourOf, coverageAxis, listed, sentences, share, shortName, symbolOf } from "./common";
 
 const most = 40;
 
 const ratio = (value: Figures): number =>
   (value.calibration_error_percent ?? 0) / Math.max(value.calibration_floor_percent ?? 0, 1e-9);
 
-/** The values that are drawn: all, or of very many those whose calibration error exceeds its floor most, in any forecast. */
+/** The values that are drawn: all, or of very many those whose calibration error exceeds its floor most, in any forecast. Numbers
+ *  and times are in their order, others the worst first. */
 function chosen(report: Report, place: number): { names: string[]; note?: string } {
   const worst = new Map<string, number>();
   for (const { scores } of report.entries)
@@ -17,10 +19,11 @@ function chosen(report: Report, place: number): { names: string[]; note?: string
       worst.set(name, Math.max(worst.get(name) ?? 0, ratio(value)));
     }
   const names = [...worst.keys()];
-  if (names.length <= most) return { names };
+  const kept = [...names].sort((a, b) => worst.get(b)! - worst.get(a)!).slice(0, most);
+  const note = `Of ${format.integer(names.length)} values the ${most} are drawn whose calibration error is the largest multiple of its floor.`;
   return {
-    names: names.sort((a, b) => worst.get(b)! - worst.get(a)!).slice(0, most),
-    note: `Of ${format.integer(names.length)} values the ${most} are drawn whose calibration error is the largest multiple of its floor, the worst first.`,
+    names: inOrder(kept, kept.map((name) => worst.get(name)!)).map((i) => kept[i]!),
+    ...(names.length > most ? { note } : {}),
   };
 }
 
@@ -87,7 +90,7 @@ function chartsOf(report: Report, column: string, place: number): Chart[] {
         return shares.length ? `${entry.name}: from ${format.percent(Math.min(...shares))} to ${format.percent(Math.max(...shares))}.` : "";
       }),
     ]),
-    x: { name: `observations inside the ${text} interval`, include: [wanted], max: 1, ...share },
+    x: { name: `observations inside the ${text} interval`, ...coverageAxis(wanted, drawn.flatMap(({ list }) => list.map(observed))) },
     layers: [
       { kind: "reference", name: `claimed: ${text}`, colour: "ideal", through: [[0, wanted], [1, wanted]] },
       ...drawn.map(({ entry, list, at }): Layer => ({
