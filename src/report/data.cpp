@@ -36,7 +36,7 @@ constexpr std::size_t kMaxRows = 1000;
 constexpr std::size_t kMaxValues = 400;
 constexpr std::size_t kMaxCurveNumbers = 20'000;
 constexpr std::size_t kMaxPlaces = 3000;  // of all columns and forecasts, in which calibration is shown
-constexpr std::size_t kMaxPlacesOfColumn = 40;
+constexpr std::size_t kMaxPlacesOfColumn = 24;
 constexpr std::size_t kPickedRows = 24;  // that are shown with their whole distribution
 
 Json bins_json(const verification::ErrorBins& bins) {

@@ -168,9 +168,9 @@ TEST_F(Report, OfManyPlacesHasThoseThatAreFurthestOff) {
     const Json data = data_of(page());
     const Json& column = data.at("forecasts")[0].at("conditional").at("columns")[0];
     EXPECT_EQ(column.at("all_places"), 110);
-    ASSERT_EQ(column.at("label").size(), 40U);
+    ASSERT_EQ(column.at("label").size(), 24U);
     EXPECT_NE(column.at("label").dump().find("\"g77\""), std::string::npos);
-    EXPECT_NE(data.at("notes").dump().find("Of 110 places of g the 40 that are furthest off"), std::string::npos);
+    EXPECT_NE(data.at("notes").dump().find("Of 110 places of g the 24 that are furthest off"), std::string::npos);
 }
 
 TEST_F(Report, PicksRowsFromTheSmallestSigmaToTheLargestWithTheirDensity) {
