@@ -78,6 +78,9 @@ before(async () => {
     "-o", "places.html");
   accrue("report", "places.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--sigma", "also", "--inputs", "mu,lead,s", "-o", "same.html");
 
+  writeCsv("halves.csv", ["e", "s", "half"], Array.from({ length: 1000 }, (_, i) => [(i % 2 ? 0.5 : 1.5) * normal(), 1, i % 2 ? "narrow" : "wide"]));
+  accrue("report", "halves.csv", "--error", "e", "--sigma", "s", "--by", "half", "-o", "halves.html");
+
   accrue("replay", "late.csv", "--model", "model.json", "--time", "start_time", "--report", "replay.html");
   accrue("generate", "lorenz", "--rows", "6000", "--seed", "3", "--change-at", "0.7", "-o", "changed.csv");
   writeCsv("since.csv", header, rowsOf("changed.csv").slice(4001));
@@ -380,6 +383,12 @@ describe("Calibration in each place", () => {
     assert.deepEqual(await shown("Calibration error per run"), ["2023-01-01T06:00:00Z", "2023-02-01T06:00:00Z", "2023-03-01T06:00:00Z"]);
     assert.equal(await page.evaluate(() => window.hacked), undefined);
     assert.equal(await page.locator("img").count(), 0);
+  });
+
+  withReport("keeps its marks where every place has a ring", "halves.html", async (page) => {
+    const swatch = (name) => page.locator("#chart-everywhere-1 .legend button", { hasText: name }).locator(".swatch").getAttribute("class");
+    assert.equal(await swatch("spread: sd of z"), "swatch dot diamond");
+    assert.equal(await swatch("further off than chance"), "swatch ring");
   });
 
   withReport("says so where there is no trouble", "dates.html", async (page) => {

@@ -131,7 +131,8 @@ export function withoutHidden(chart: Chart): Chart {
   ];
   const changed = chart.layers.map((layer, i): Layer => {
     if ((layer.kind !== "line" && layer.kind !== "points") || !layer.at.length) return layer;
-    const before = chart.layers.slice(0, i).filter((other): other is Line | Points => other.kind === layer.kind && other.colour !== layer.colour);
+    const isRing = (one: Line | Points) => one.kind === "points" && one.ring; // hides nothing
+    const before = chart.layers.slice(0, i).filter((other): other is Line | Points => other.kind === layer.kind && other.colour !== layer.colour && !isRing(other));
     if (!before.some((other) => coincide(other, layer, within))) return layer;
     return layer.kind === "line" ? { ...layer, dash: "long" } : { ...layer, ring: true, size: (layer.size ?? 7) + 5 };
   });
