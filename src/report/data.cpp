@@ -32,35 +32,44 @@ constexpr std::size_t kTimeBins = 120;
 // the values of columns and the numbers of the fits' curves.
 constexpr std::size_t kMaxForecasts = 10;
 constexpr std::size_t kMaxInputs = 24;
+constexpr std::size_t kMaxInputsOfAll = 40;  // of all forecasts together
 constexpr std::size_t kMaxRows = 1000;
 constexpr std::size_t kMaxValues = 400;
+constexpr std::size_t kMaxValuesOfMany = 300;  // of more than two forecasts, whose other drawings take more
 constexpr std::size_t kMaxCurveNumbers = 20'000;
-constexpr std::size_t kMaxPlaces = 3000;  // of all columns and forecasts, in which calibration is shown
-constexpr std::size_t kMaxPlacesOfColumn = 40;
+constexpr std::size_t kMaxPlaces = 700;  // of all columns and forecasts, in which calibration is shown
+constexpr std::size_t kMaxPlacesOfColumn = 24;
 constexpr std::size_t kPickedRows = 24;  // that are shown with their whole distribution
+
+// Errors lie around zero, where fewer digits tell as much.
+Json errors(std::span<const double> values) {
+    Json list = Json::array();
+    for (const double value : values) list.push_back(core::rounded_json(value, 5));
+    return list;
+}
 
 Json bins_json(const verification::ErrorBins& bins) {
     return {{"low", numbers(bins.low)},
             {"high", numbers(bins.high)},
             {"x", numbers(bins.x)},
             {"rows", bins.rows},
-            {"sigma", numbers(bins.sigma)},
-            {"q05", numbers(bins.q05)},
-            {"q50", numbers(bins.q50)},
-            {"q95", numbers(bins.q95)},
-            {"observed_q05", numbers(bins.observed_q05)},
-            {"observed_q05_low", numbers(bins.observed_q05_low)},
-            {"observed_q05_high", numbers(bins.observed_q05_high)},
-            {"observed_q50", numbers(bins.observed_q50)},
-            {"observed_q50_low", numbers(bins.observed_q50_low)},
-            {"observed_q50_high", numbers(bins.observed_q50_high)},
-            {"observed_q95", numbers(bins.observed_q95)},
-            {"observed_q95_low", numbers(bins.observed_q95_low)},
-            {"observed_q95_high", numbers(bins.observed_q95_high)},
-            {"width", numbers(bins.width)},
-            {"observed_width", numbers(bins.observed_width)},
-            {"observed_width_low", numbers(bins.observed_width_low)},
-            {"observed_width_high", numbers(bins.observed_width_high)}};
+            {"sigma", errors(bins.sigma)},
+            {"q05", errors(bins.q05)},
+            {"q50", errors(bins.q50)},
+            {"q95", errors(bins.q95)},
+            {"observed_q05", errors(bins.observed_q05)},
+            {"observed_q05_low", errors(bins.observed_q05_low)},
+            {"observed_q05_high", errors(bins.observed_q05_high)},
+            {"observed_q50", errors(bins.observed_q50)},
+            {"observed_q50_low", errors(bins.observed_q50_low)},
+            {"observed_q50_high", errors(bins.observed_q50_high)},
+            {"observed_q95", errors(bins.observed_q95)},
+            {"observed_q95_low", errors(bins.observed_q95_low)},
+            {"observed_q95_high", errors(bins.observed_q95_high)},
+            {"width", errors(bins.width)},
+            {"observed_width", errors(bins.observed_width)},
+            {"observed_width_low", errors(bins.observed_width_low)},
+            {"observed_width_high", errors(bins.observed_width_high)}};
 }
 
 Json fan_json(const verification::Fan& fan) {
@@ -135,9 +144,14 @@ Json fit_json(Json fit, std::size_t max_numbers) {
     return fit;
 }
 
+// How many inputs of each forecast are drawn, and other columns along which calibration is shown.
+std::size_t max_inputs(std::size_t forecasts) {
+    return std::min(kMaxInputs, kMaxInputsOfAll / forecasts);
+}
+
 // How many places of a column are shown.
 std::size_t max_places(const ConditionalCalibration& conditional, std::size_t forecasts) {
-    const std::size_t columns = std::clamp<std::size_t>(conditional.columns.size(), 1, kMaxInputs);
+    const std::size_t columns = std::clamp<std::size_t>(conditional.columns.size(), 1, max_inputs(forecasts));
     return std::min(kMaxPlacesOfColumn, kMaxPlaces / forecasts / columns);
 }
 
@@ -166,7 +180,7 @@ Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::siz
     json["along_time"] = rows.times.empty() ? Json(nullptr) : bins(rows.times, kTimeBins);
     json["time_unit"] = rows.times_are_dates ? "seconds" : "number";
     json["inputs"] = Json::array();
-    for (std::size_t k = 0; k < rows.inputs.size() && json["inputs"].size() < kMaxInputs; ++k) {
+    for (std::size_t k = 0; k < rows.inputs.size() && json["inputs"].size() < max_inputs(forecasts); ++k) {
         // An input with gaps, which a model fills in, has no place for some of the rows.
         const std::span<const double> values = rows.inputs[k];
         if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
@@ -176,8 +190,8 @@ Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::siz
     json["densities"] = report::densities_json(forecast, families, rows.times, picked);
     json["conditional"] = nullptr;
     if (forecast.conditional)
-        json["conditional"] =
-            report::conditional_json(*forecast.conditional, kMaxInputs, max_places(*forecast.conditional, forecasts));
+        json["conditional"] = report::conditional_json(*forecast.conditional, max_inputs(forecasts),
+                                                       max_places(*forecast.conditional, forecasts));
     json["fit"] = nullptr;
     json["model"] = nullptr;
     if (model != nullptr) {
@@ -250,7 +264,8 @@ void cut_values(Json& values, std::size_t most) {
 // How many values of a column the page keeps.
 std::size_t max_values(std::span<const ReportForecast> forecasts) {
     const std::size_t columns = forecasts[0].verification.by.size();
-    return kMaxValues / forecasts.size() / std::max<std::size_t>(columns, 1);
+    return (forecasts.size() > 2 ? kMaxValuesOfMany : kMaxValues) / forecasts.size() /
+           std::max<std::size_t>(columns, 1);
 }
 
 Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) {
@@ -277,11 +292,11 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
     if (forecasts[0].conditional) {
         const ConditionalCalibration& conditional = *forecasts[0].conditional;
         const std::size_t most = max_places(conditional, share);
-        if (conditional.columns.size() > kMaxInputs)
+        if (conditional.columns.size() > max_inputs(share))
             notes.push_back(
                 fmt::format("Of {} columns along which calibration was tested the {} that are furthest off "
                             "are drawn; the verdict knows all.",
-                            conditional.columns.size(), kMaxInputs));
+                            conditional.columns.size(), max_inputs(share)));
         for (const ConditionalColumn& column : conditional.columns)
             if (column.places.size() > most)
                 notes.push_back(
@@ -289,8 +304,8 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
                                 "knows all.",
                                 column.places.size(), column.name, most));
     }
-    if (rows.inputs.size() > kMaxInputs)
-        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), kMaxInputs));
+    if (rows.inputs.size() > max_inputs(share))
+        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), max_inputs(share)));
     if (forecasts[0].means.empty())
         notes.push_back("Errors were given without predictions, so nothing is drawn along those.");
     if (forecasts[0].row_families.list.size() > 1)

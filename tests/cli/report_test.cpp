@@ -143,7 +143,7 @@ TEST_F(Report, HasCalibrationInEachPlaceWithWhatChanceMayDo) {
         EXPECT_EQ(column.at("all_places"), places);
         EXPECT_EQ(column.contains("x"), column.at("name") == "mu");
         for (const auto& [key, values] : column.items())
-            if (values.is_array()) EXPECT_EQ(values.size(), places) << key;
+            EXPECT_TRUE(!values.is_array() || values.size() == places) << key;
         for (std::size_t i = 0; i < places; ++i) {
             const auto at = [&](const char* key) { return column.at(key)[i].get<double>(); };
             EXPECT_LT(at("mean_z_low"), at("mean_z_pointwise_low"));
@@ -152,7 +152,10 @@ TEST_F(Report, HasCalibrationInEachPlaceWithWhatChanceMayDo) {
             const bool beyond = at("mean_z") < at("mean_z_low") || at("mean_z") > at("mean_z_high") ||
                                 at("sd_z") < at("sd_z_low") || at("sd_z") > at("sd_z_high");
             EXPECT_EQ(beyond, at("off") > 1) << column.at("name") << ' ' << column.at("label")[i];
-            EXPECT_EQ(beyond, column.at("label")[i] == "rough");
+            // Calm stations may be unlike the whole, which has the rough one in it; months and hours are like it.
+            if (column.at("name") != "station" || column.at("label")[i] == "rough") {
+                EXPECT_EQ(beyond, column.at("label")[i] == "rough");
+            }
         }
     }
     EXPECT_EQ(names, (std::vector<std::string>{"mu", "station", "month", "hour"}));
@@ -168,9 +171,9 @@ TEST_F(Report, OfManyPlacesHasThoseThatAreFurthestOff) {
     const Json data = data_of(page());
     const Json& column = data.at("forecasts")[0].at("conditional").at("columns")[0];
     EXPECT_EQ(column.at("all_places"), 110);
-    ASSERT_EQ(column.at("label").size(), 40U);
+    ASSERT_EQ(column.at("label").size(), 24U);
     EXPECT_NE(column.at("label").dump().find("\"g77\""), std::string::npos);
-    EXPECT_NE(data.at("notes").dump().find("Of 110 places of g the 40 that are furthest off"), std::string::npos);
+    EXPECT_NE(data.at("notes").dump().find("Of 110 places of g the 24 that are furthest off"), std::string::npos);
 }
 
 TEST_F(Report, PicksRowsFromTheSmallestSigmaToTheLargestWithTheirDensity) {
@@ -206,8 +209,7 @@ TEST_F(Report, PicksRowsFromTheSmallestSigmaToTheLargestWithTheirDensity) {
 }
 
 TEST_F(Report, OfAFitSaysWhyThisCandidateWasTaken) {
-    output(
-        fit_arguments(archive("a.csv", 600), {"--inputs", "x", "--starts", "1", "--folds", "2", "--report", page()}));
+    output(fit_arguments(archive("a.csv", 600), {"--inputs", "x", "--folds", "2", "--report", page()}));
     const Json data = data_of(page());
     const Json& fit = data.at("forecasts")[0].at("fit");
     const Json model = Json::parse(text_of(folder_.path("m.json")));
@@ -242,6 +244,33 @@ TEST_F(Report, StaysSmallEnoughToMail) {
     EXPECT_GT(data.at("forecasts")[1].at("fit").at("iteration_step"), 1);
     EXPECT_EQ(data.at("scores").at("forecasts")[1].at("by")[0].at("values").size(), 200U);
     EXPECT_NE(data.at("notes").dump().find("Of 1500 values of g this page keeps the 200"), std::string::npos);
+}
+
+TEST_F(Report, OfTenForecastsAndManyInputsIsStillSmallEnoughToMail) {
+    core::Random random(5);
+    constexpr int kForecasts = 10;
+    constexpr int kInputs = 24;
+    std::string text = "mu,y,g,h";
+    std::string inputs;
+    for (int k = 0; k < kForecasts; ++k) text += fmt::format(",s{}", k);
+    for (int k = 0; k < kInputs; ++k) {
+        text += fmt::format(",x{}", k);
+        inputs += fmt::format("{}x{}", k == 0 ? "" : ",", k);
+    }
+    for (int i = 0; i < 8000; ++i) {
+        text += fmt::format("\n{},{},station number {} of the long list,other name {}", random.normal(),
+                            random.normal(), i % 300, i % 200);
+        for (int k = 0; k < kForecasts; ++k) text += fmt::format(",{}", 1 + 0.1 * k + 0.01 * random.uniform());
+        for (int k = 0; k < kInputs; ++k) text += fmt::format(",{}", random.normal());
+    }
+    std::vector<std::string> more = {"--by", "g", "--by", "h", "--inputs", inputs};
+    for (int k = 0; k < kForecasts; ++k) more = with(more, {"--sigma", fmt::format("s{}", k)});
+    output(arguments(folder_.file("w.csv", text + "\n"), more));
+    EXPECT_LT(std::filesystem::file_size(page()), 1'500'000U);
+    const Json data = data_of(page());
+    EXPECT_EQ(data.at("forecasts")[9].at("inputs").size(), 4U);
+    EXPECT_EQ(data.at("forecasts")[9].at("conditional").at("columns").size(), 4U);
+    EXPECT_NE(data.at("notes").dump().find("Of 24 inputs the first 4 are drawn"), std::string::npos);
 }
 
 TEST_F(Report, HoldsNamesThatLookLikeHtml) {

@@ -117,6 +117,46 @@ TEST_F(TimeCli, MonitorEndsWithThreeWhereItAlarms) {
     EXPECT_EQ(nlohmann::json::parse(loud.out).at("alarm"), true);
 }
 
+TEST_F(TimeCli, ReplayAndMonitorDrawPages) {
+    fit_model();
+    const std::string rows = later("new.csv", 100, 1.5, 1.6);
+    const std::string page = folder_.path("page.html");
+    const auto data = [&] {
+        const std::string text = folder_.content(page);
+        const std::string tag = "id=\"report-data\">";
+        const std::size_t from = text.find(tag) + tag.size();
+        return Json::parse(text.substr(from, text.find("</script", from) - from));
+    };
+    const std::string said =
+        output({"replay", rows, "--model", model(), "--group", "station", "--from", "2025-02-01", "--report", page});
+    EXPECT_NE(said.find("Report written to " + page), std::string::npos);
+    const Json replayed = data();
+    EXPECT_EQ(replayed.at("kind"), "replay");
+    EXPECT_EQ(replayed.at("subtitle"), "216 rows from 2025-02-01 to 2025-04-16; error = y - mu");
+    EXPECT_EQ(replayed.at("columns").at("time"), "day");
+    EXPECT_EQ(replayed.at("through_time").at("time_unit"), "seconds");
+    EXPECT_EQ(replayed.at("through_time").at("from")[0], 1738368000.0);  // 2025-02-01
+    const Json figures = json(
+        {"replay", rows, "--model", model(), "--group", "station", "--from", "2025-02-01", "--json", "--report", page});
+    EXPECT_EQ(replayed.at("scores").at("forecasts")[0].at("crps"), figures.at("adapting").at("crps"));
+    EXPECT_EQ(replayed.at("scores").at("forecasts")[1].at("crps"), figures.at("static").at("crps"));
+
+    const Ended loud = accrue({"monitor", model(), rows, "--report", page});
+    EXPECT_EQ(loud.status, 3) << loud.err;
+    EXPECT_NE(loud.out.find("Report written to " + page), std::string::npos);
+    const Json watched = data();
+    EXPECT_EQ(watched.at("kind"), "monitor");
+    EXPECT_EQ(loud.out.find(watched.at("verdict").at("summary").get<std::string>()), 0U);
+    EXPECT_EQ(watched.at("monitor").at("times").size(), 100U);
+    EXPECT_EQ(watched.at("monitor").at("alarm"), true);
+    // Refused before anything is written.
+    EXPECT_NE(refusal(accrue({"monitor", model(), rows, "--report", rows})).find("new.csv"), std::string::npos);
+    EXPECT_NE(refusal(accrue({"replay", rows, "--model", model(), "--report", model()})).find("m.json"),
+              std::string::npos);
+    EXPECT_NE(refusal(accrue({"replay", rows, "--model", model(), "-o", page, "--report", page})).find("same file"),
+              std::string::npos);
+}
+
 TEST_F(TimeCli, GeneratesAModelThatChanges) {
     const std::string plain = output({"generate", "lorenz", "--rows", "160", "-o", "-"});
     const std::string changing = output({"generate", "lorenz", "--rows", "160", "--change-at", "0.5", "-o", "-"});

@@ -45,8 +45,10 @@ TEST(ReplayPage, HasTheFiguresOfThePeriodsOfBothForecasts) {
         // The same rows and figures as those of the replay.
         EXPECT_NEAR(data.at("scores").at("forecasts")[f].at("crps").get<double>(), both[f]->crps, 1e-6);
     }
-    // The shift is learned: what the replay says, the page's comparison says too.
-    EXPECT_LT(data.at("scores").at("comparison")[0].at("crps").at("low").get<double>(), 0.5);
+    // The shift is learned: what the replay says, the page's comparison, static less adapting, says too.
+    const Json& difference = data.at("scores").at("comparison")[0].at("crps");
+    EXPECT_NEAR(difference.at("difference").get<double>(), replayed.fixed_figures.crps - replayed.figures.crps, 1e-6);
+    EXPECT_GT(difference.at("low").get<double>(), 0);
     EXPECT_NE(data.at("scores").at("lowest_crps").at("sentence").get<std::string>().find("adapting"),
               std::string::npos);
 }

@@ -125,10 +125,14 @@ function hairline(values: Value[]): number {
 /** The chart with curves that lie under an equal one made visible: the later is dashed, or a ring around the points. */
 export function withoutHidden(chart: Chart): Chart {
   const drawn = chart.layers.filter((layer): layer is Line | Points => layer.kind === "line" || layer.kind === "points");
-  const within: [number, number] = [hairline(drawn.flatMap((layer) => layer.at)), hairline(drawn.flatMap((layer) => layer.value))];
+  const within: [number, number] = [
+    hairline([...drawn.flatMap((layer) => layer.at), ...(alongAxis(chart).include ?? [])]),
+    hairline([...drawn.flatMap((layer) => layer.value), ...(acrossAxis(chart).include ?? [])]),
+  ];
   const changed = chart.layers.map((layer, i): Layer => {
     if ((layer.kind !== "line" && layer.kind !== "points") || !layer.at.length) return layer;
-    const before = chart.layers.slice(0, i).filter((other): other is Line | Points => other.kind === layer.kind && other.colour !== layer.colour);
+    const isRing = (one: Line | Points) => one.kind === "points" && one.ring; // hides nothing
+    const before = chart.layers.slice(0, i).filter((other): other is Line | Points => other.kind === layer.kind && other.colour !== layer.colour && !isRing(other));
     if (!before.some((other) => coincide(other, layer, within))) return layer;
     return layer.kind === "line" ? { ...layer, dash: "long" } : { ...layer, ring: true, size: (layer.size ?? 7) + 5 };
   });

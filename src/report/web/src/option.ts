@@ -194,6 +194,16 @@ function powersAround([low, high]: Pair) {
   return { base, min: power(low, Math.floor), max: power(high, Math.ceil) };
 }
 
+/** Of very many decades every so many have a tick, at round powers; undefined where there are few. */
+function decadeTicks({ base, min, max }: { base: number; min: number; max: number }): number[] | undefined {
+  const [from, to] = [Math.round(Math.log10(min)), Math.round(Math.log10(max))];
+  const every = Math.ceil((to - from) / 7);
+  if (base !== 10 || every < 2) return undefined;
+  const ticks: number[] = [];
+  for (let power = Math.ceil(from / every) * every; power <= to; power += every) ticks.push(10 ** power);
+  return ticks;
+}
+
 function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefined, extent: Pair) {
   const { paint, fontFamily, fontSize } = view;
   const text = { color: paint("soft"), fontFamily, fontSize };
@@ -202,6 +212,7 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
   const longest = Math.max(at === "y" ? 20 : 0, Math.floor(view.width / (at === "y" ? 4 : 6) / (fontSize * 0.55)));
   const times = axis.scale === "time" ? timeTicks(...(range ?? extent), view.width / (6 * fontSize)) : undefined;
   const powers = axis.scale === "log" && !range ? powersAround(extent) : undefined;
+  const ticks = times ?? (powers && decadeTicks(powers));
   return {
     type: axis.categories ? "category" : axis.scale === "log" ? "log" : "value",
     // The title tells what the categories are.
@@ -215,12 +226,12 @@ function axisOption(axis: Axis, at: "x" | "y", view: View, range: Pair | undefin
     ...(powers ? { logBase: powers.base } : {}),
     splitNumber: at === "x" ? Math.max(2, Math.round(view.width / 110)) : 5,
     axisLine: { show: at === "x", onZero: false, lineStyle: { color: paint("line") } },
-    axisTick: { show: false, customValues: times },
+    axisTick: { show: false, customValues: ticks },
     splitLine: { show: !axis.categories, lineStyle: { color: paint("line"), opacity: 0.7 } },
     axisLabel: {
       ...text,
       hideOverlap: true,
-      customValues: times,
+      customValues: ticks,
       // The ends of a zoomed range are where the hand let go, not round numbers.
       showMinLabel: range ? false : undefined,
       showMaxLabel: range ? false : undefined,
