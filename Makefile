@@ -3,12 +3,13 @@ PREFIX ?= /usr/local
 DATA ?= ../shared/data/uci
 MINUTES ?= 10
 COUNT ?= 500
+DAYS ?= 730
 CALLS ?= 10000
 
 # On CI warnings are errors.
 WERROR := $(if $(CI),ON,OFF)
 
-.PHONY: build demo test fuzz faults calls bench bench-peers profile reproduce install format tidy clean help
+.PHONY: build demo test fuzz faults soak calls bench bench-peers profile reproduce install format tidy clean help
 .NOTPARALLEL:
 
 build:  ## build the release; the command is then build/bin/accrue
@@ -35,7 +36,13 @@ faults:  ## fail every system call and allocation, kill, fill the disk, limit me
 	@scripts/bootstrap test
 	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
 	cmake --build --preset release --target test_faults
-	ACCRUE_FAULTS=$(COUNT) build/bin/test_faults --gtest_brief=1
+	ACCRUE_FAULTS=$(COUNT) build/bin/test_faults --gtest_brief=1 --gtest_filter='-Soak.*'
+
+soak:  ## DAYS=730 of daily update, predict and monitor with kills and full disks in between; the state must not notice
+	@scripts/bootstrap test
+	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
+	cmake --build --preset release --target test_faults
+	ACCRUE_SOAK_DAYS=$(DAYS) build/bin/test_faults --gtest_brief=1 --gtest_filter='Soak.*'
 
 calls:  ## CALLS=10000 fits, predictions and evaluations in one process, in C++ and in Python; fails when something grows
 	@scripts/bootstrap test

@@ -86,6 +86,10 @@ std::string summary(const Replay& replay) {
         std::isinf(forget) ? std::string("never")
                            : fmt::format("over {:.3g}{}", forget / unit, unit > 1 ? " days" : ""));
     std::string text = lab_report(forecasts, terminal_width(), comparison);
+    if (!replay.refits.empty())
+        text += fmt::format("Fitted again {}, last at {} to {}\n", counted(replay.refits.size(), "time"),
+                            time_text(replay.refits.back().time, replay.state.options().dates),
+                            counted(replay.refits.back().rows, "row"));
     for (const Coverage& one : replay.adaptive)
         text += fmt::format("Adaptive {:.3g}% interval: coverage {:.1f}%, mean width {:.4g}\n", 100 * one.level,
                             100 * one.observed, one.mean_width);
@@ -167,6 +171,15 @@ void add_replay(CLI::App& app) {
         ->add_option("--from", options->from,
                      "Score and write the rows from this time on; those before only move the state")
         ->type_name("TIME");
+    command
+        ->add_option("--refit", options->refit,
+                     "Fit the model again so often, to what is known by then, from where the last fit ended: 30d")
+        ->type_name("DURATION");
+    command
+        ->add_option("--window", options->window,
+                     "With --refit: how long before it the rows of a fit begin: 365d; when that has passed comes the "
+                     "first")
+        ->type_name("DURATION");
     add_adapt_options(*command, options->rows, *options);
     add_list(*command, "--quantiles", options->quantiles, "Probabilities of quantiles to write")->type_name("P,P,...");
     add_list(*command, "--interval", options->intervals, "Levels of central intervals to write")

@@ -62,6 +62,16 @@ Model update(const Model& model, const TimedRows& rows, const AdaptOptions& opti
 struct ReplayOptions : AdaptOptions {
     std::string delay = {};  // duration: an observation is known so long after its time; empty: before the next time
     std::string from = {};   // time from which rows are scored; those before only move the state. Empty: all
+    // Durations: how often the model is fitted again, to the rows of the last `window` that are known by then, for the
+    // first time when such a window has passed. The state then begins anew, with what starts that never saw these rows
+    // say of them. Both or none.
+    std::string refit = {}, window = {};
+};
+
+// A fit during a replay.
+struct Refit {
+    double time = 0;
+    std::size_t rows = 0;  // that it was fitted to
 };
 
 // Forecasts of the past as they would have been made: each from what had been observed by then.
@@ -77,6 +87,7 @@ struct Replay {
     std::vector<Coverage> adaptive =
         {};                            // of every level: the intervals with long-run coverage; widths may be infinite
     std::vector<double> periods = {};  // the first time of each
+    std::vector<Refit> refits = {};
 };
 // Rows may come in any order; the cost is that of sorting them. The model's own state is where it begins.
 Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& options = {});

@@ -31,6 +31,10 @@ public:
     double crps(double u, Further further) const override;
     double mean(Further further) const override;
     double sd(Further further) const override;
+    struct Moments {
+        double mean, sd;
+    };
+    Moments moments(Further further) const;  // both, which take no longer than one
     bool has_density() const override { return inner_->has_density(); }
     bool recalibrated() const override { return inner_->recalibrated(); }
     double normal_score(double u, Further further) const override;
@@ -47,9 +51,6 @@ private:
     struct Row;
     template <typename Use>
     void for_nodes(const Row& row, std::vector<double> splits, Use&& use) const;
-    struct Moments {
-        double mean, sd;
-    };
     Moments moments(const Row& row) const;
 
     SharedFamily inner_;

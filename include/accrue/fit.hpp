@@ -123,4 +123,12 @@ std::size_t fit_bytes(std::size_t inputs, const FitOptions& options = {}, std::s
 // all zero, values that are not finite, a single group.
 FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitWatcher& watcher = {});
 
+// The model's fit again, with the options that it was made with, on rows that have come since: networks begin where the
+// model's ended, which takes a fraction of the time, inputs are standardised and categories numbered as they were. Its
+// choice of a family and a bias correction stays. The archive has the same inputs in the same order; the label "" is
+// for values that the model does not know. Where the windows of two fits share rows, out-of-fold figures are a little
+// too good: a network may begin with what it learned from a row that it is now judged by. Throws InputError as fit(),
+// and for a model of the paper's recipe.
+FitResult refit(const Model& model, const Archive& archive, const FitWatcher& watcher = {});
+
 }  // namespace accrue

@@ -109,26 +109,34 @@ public:
     // covers that level in the long run. 0 or less: the interval is infinite; 1 or more: it is the median. After T
     // times the mean coverage lies within (max(tail, 1 - tail) + rate)/(rate*T) of the level, whatever happens.
     const std::vector<double>& tails() const { return tails_; }
+    // Goes on with those of a state of the same levels: what they promise is about the whole record.
+    void continue_tails(const State& before);
 
     // The object in the model file (docs/model-file.md). from_json throws InputError for what is no state.
     nlohmann::ordered_json json() const;
     static State from_json(const nlohmann::ordered_json& json);
 
 private:
-    // Sums with the weights of one forgetting time, as they were when the last observation was added.
+    // Sums with the weights of one forgetting time each, as they were when the last observation was added: of every
+    // candidate side by side, so that a row is added to all of them at once.
     struct Sums {
-        double left = 0;  // by forecasts, as the scale takes it
-        double log_sigmas = 0;
+        std::vector<double> left;  // by forecasts, as the scale takes it
+        std::vector<double> log_sigmas;
         std::vector<double> products;  // of (1, x) with itself, the lower triangle by rows: the first is the weight
         std::vector<double> scores;    // of (1, x) with the score
-        double loss = 0;               // CRPS of all forecasts so far
+        std::vector<double> loss;      // CRPS of all forecasts so far
         // Of every group, one after the other, each as of its own last time: of (1, x), and of scores.
         std::vector<double> groups;
     };
 
     std::size_t width() const { return options_.correct.size() + 1; }
+    // A candidate is a forgetting time with a trust: forget[0] with every trust, then forget[1].
+    std::size_t candidates() const { return options_.forget.size() * options_.trust.size(); }
     double forget(std::size_t candidate) const { return options_.forget[candidate / options_.trust.size()]; }
+    double trust(std::size_t candidate) const { return options_.trust[candidate % options_.trust.size()]; }
     void add_group(const std::string& label, double time);
+    // By how much the weights of every candidate fall in this time.
+    const std::vector<double>& fades(double gap);
     void move_tails(const Moment& now, std::span<const Observation> rows, std::span<const std::size_t> groups);
 
     StateOptions options_;
@@ -136,11 +144,13 @@ private:
     std::size_t rows_ = 0;
     std::size_t steps_ = 0;
     std::size_t best_ = 0;
-    std::vector<Sums> sums_;  // one for each candidate: forget[0] with every trust, then forget[1]
+    Sums sums_;
     std::vector<std::string> labels_;
     std::unordered_map<std::string, std::size_t> groups_;
     std::vector<double> group_times_;
     std::vector<double> tails_;
+    double gap_ = -1;  // of fades_; times are mostly as far apart as those before
+    std::vector<double> fades_;
 };
 
 }  // namespace accrue

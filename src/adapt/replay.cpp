@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "accrue/predict.hpp"
+#include "adapt/refitting.hpp"
 #include "adapt/timed_rows.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -151,8 +152,14 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     for (std::size_t i = 0; i < count; ++i)
         core::require(!std::isnan(result.fixed.sigma[i]), "{} has a missing input, and so no forecast",
                       adapting::place(rows, i));
-    const std::vector<double> scores = adapting::normal_scores(result.fixed, rows.observation);
-    adapting::Observations observations(model, rows, state.options(), scores, result.fixed.sigma);
+    // Of the model in use, which a schedule replaces.
+    std::vector<double> scores = adapting::normal_scores(result.fixed, rows.observation);
+    std::vector<double> sigmas = result.fixed.sigma;
+    adapting::Observations observations(model, rows, state.options(), scores, sigmas);
+    const bool refitting = !options.refit.empty() || !options.window.empty();
+    Forecast base = refitting ? result.fixed : Forecast{};
+    std::optional<adapting::Schedule> schedule;
+    if (refitting) schedule.emplace(model, rows, options, rows.times[arriving.front()]);
 
     // A row is forecast `lead` before its time, and knows what was observed at least `delay` earlier. Of rows that are
     // forecast at once those with the shortest lead come first: they may not know what is of their own time.
@@ -163,10 +170,14 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     std::stable_sort(issuing.begin(), issuing.end(), [&](std::size_t a, std::size_t b) {
         return issued(a) != issued(b) ? issued(a) < issued(b) : lead(a) < lead(b);
     });
+    const double last = issued(issuing.back());
     result.moves.resize(count);
     const std::size_t levels = state.options().levels.size();
     result.tails.resize(count * levels);
-    std::size_t next = 0;
+    std::size_t next = 0;  // of those that arrive
+    const auto known_by = [&](double moment, double time) {
+        return next < count && rows.times[arriving[next]] + delay <= moment && rows.times[arriving[next]] < time;
+    };
     const auto observe_next = [&] {
         std::size_t end = next;
         while (end < count && rows.times[arriving[end]] == rows.times[arriving[next]]) ++end;
@@ -175,9 +186,29 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     };
     for (std::size_t k = 0; k < count;) {
         const std::size_t first = issuing[k];
-        while (next < count && rows.times[arriving[next]] + delay <= issued(first) &&
-               rows.times[arriving[next]] < rows.times[first])
-            observe_next();
+        while (schedule && schedule->next() <= issued(first)) {
+            const double now = schedule->next();
+            while (known_by(now, now)) observe_next();
+            adapting::Refitted fitted = schedule->fit(std::span(arriving).first(next), state);
+            state = std::move(fitted.state);
+            result.refits.push_back({now, fitted.rows});
+            // Until the next one it forecasts what is issued and scores what arrives.
+            const double end = schedule->next();
+            std::vector<std::size_t> own;
+            for (std::size_t j = k; j < count && issued(issuing[j]) < end; ++j) own.push_back(issuing[j]);
+            adapting::put(adapting::forecast_some(fitted.model, rows, own), own, base);
+            own.clear();
+            for (std::size_t j = next; j < count && (rows.times[arriving[j]] + delay <= end || end > last); ++j)
+                own.push_back(arriving[j]);
+            const Forecast later = adapting::forecast_some(fitted.model, rows, own);
+            const std::vector<double> later_scores =
+                adapting::normal_scores(later, adapting::taken(rows.observation, own));
+            for (std::size_t j = 0; j < own.size(); ++j) {
+                scores[own[j]] = later_scores[j];
+                sigmas[own[j]] = later.sigma[j];
+            }
+        }
+        while (known_by(issued(first), rows.times[first])) observe_next();
         // All rows of one time and one moment of issue have the same state.
         const State::Moment now = state.at(std::max(rows.times[first], state.clock()));
         for (; k < count && issued(issuing[k]) == issued(first) && rows.times[issuing[k]] == rows.times[first]; ++k) {
@@ -188,7 +219,10 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
         }
     }
     while (next < count) observe_next();
-    result.forecast = adapted(result.fixed, result.moves);
+    core::require(!refitting || !result.refits.empty(),
+                  "{} is '{}', which is longer than all rows: the model is never fitted again", core::option("window"),
+                  options.window);
+    result.forecast = adapted(refitting ? base : result.fixed, result.moves);
 
     std::vector<std::size_t> scored;
     result.scored.resize(count);
@@ -226,6 +260,8 @@ nlohmann::ordered_json to_json(const Replay& replay) {
                                    {"forget", nullptr},
                                    {"clock", time_text(replay.state.clock(), replay.state.options().dates)}};
     if (std::isfinite(forget)) json["forget"] = forget;
+    for (const Refit& one : replay.refits)
+        json["refits"].push_back({{"time", time_text(one.time, replay.state.options().dates)}, {"rows", one.rows}});
     if (!replay.adaptive.empty()) json["adaptive"] = nlohmann::ordered_json::array();
     for (const Coverage& one : replay.adaptive)
         json["adaptive"].push_back({{"level", one.level}, {"observed", one.observed}, {"mean_width", one.mean_width}});

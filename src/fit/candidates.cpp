@@ -150,8 +150,9 @@ private:
 // Everything that folds need: rows in their order, starts of every fold, what they say of the rows that they held out.
 class FoldFit {
 public:
-    FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean)
-        : f_{archive, options, watcher, mean} {
+    FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean,
+            const Model::Content* earlier = nullptr)
+        : f_{archive, options, watcher, mean, earlier} {
         f_.standardise();
         f_.arranged = arrange(archive, *f_.content, make_folds(archive, options.folds, options.seed), options.folds);
         require_weight_in_folds(f_.arranged);
@@ -192,7 +193,12 @@ public:
             return std::pair(a.outcome.fold, a.outcome.start) < std::pair(b.outcome.fold, b.outcome.start);
         });
     }
-    void train_all_starts() { train(0, f_.starts); }
+    void train_all_starts() {
+        std::vector<Trained> continued = f_.earlier_starts();
+        if (continued.empty()) return train(0, f_.starts);
+        forms_.front().trained =
+            continue_all(std::move(continued), f_.rows, divisions_, f_.score, f_.train_options(), f_.watcher);
+    }
 
     // Where the form is left to the fit, and others suit as well: one start of each of them in every fold.
     void train_pooled_forms() {
@@ -390,9 +396,9 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
 }
 
 FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
-                         const LearnedMean* mean) {
+                         const LearnedMean* mean, const Model::Content* earlier) {
     const auto made = [&](const Archive& rows, const FitOptions& own) {
-        return std::make_unique<FoldFit>(rows, own, watcher, mean);
+        return std::make_unique<FoldFit>(rows, own, watcher, mean, earlier);
     };
     FitOptions simplest = options;
     if (simplest.family == kAuto) simplest.family = normal_family()->name();

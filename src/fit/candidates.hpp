@@ -11,6 +11,6 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
                                    const BiasGain& gain);
 
 FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
-                         const LearnedMean* mean);
+                         const LearnedMean* mean, const Model::Content* earlier = nullptr);
 
 }  // namespace accrue::fitting

@@ -126,13 +126,14 @@ std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t
     return parameters * std::max((starts_at_work * kDescent + trained) * sizeof(double), trained * kWritten);
 }
 
-FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
-    for (const FitOption& option : fit_options()) option.check(option.get(options));
-    if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
+namespace {
+
+FitResult fit_from(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+                   const Model::Content* earlier) {
     const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {
         fitting::check(rows, options);
         return options.recipe == "paper" ? fitting::paper_recipe(rows, options, watcher, mean)
-                                         : fitting::default_recipe(rows, options, watcher, mean);
+                                         : fitting::default_recipe(rows, options, watcher, mean, earlier);
     };
     if (options.mean == "none") return run(archive, nullptr);
     fitting::check_for_mean(archive, options);
@@ -144,6 +145,27 @@ FitResult fit(const Archive& archive, const FitOptions& options, const FitWatche
     const fitting::LearnedMean mean = fitting::learn_mean(with_errors, options, watcher);
     with_errors.errors = mean.errors;
     return run(with_errors, &mean);
+}
+
+}  // namespace
+
+FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+    for (const FitOption& option : fit_options()) option.check(option.get(options));
+    if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
+    return fit_from(archive, options, watcher, nullptr);
+}
+
+FitResult refit(const Model& model, const Archive& archive, const FitWatcher& watcher) {
+    const Model::Content& earlier = model.content();
+    FitOptions options;
+    for (const FitOption& option : fit_options())
+        if (earlier.configuration.contains(option.name)) option.set(options, earlier.configuration.at(option.name));
+    core::require(options.recipe == "default", "a model of {} cannot be fitted again from where it is",
+                  core::option("recipe", options.recipe));
+    core::require(archive.input_names == model.inputs(), "the inputs are not those of the model");
+    core::require(archive.observation_error.empty(), "a model cannot be fitted again with {}",
+                  core::option("observation_error"));
+    return fit_from(archive, options, watcher, &earlier);
 }
 
 }  // namespace accrue

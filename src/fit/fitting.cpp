@@ -137,15 +137,34 @@ void Fitting::standardise() {
         content->mean = mean->members;
         content->target_scaling = mean->target_scaling;
     }
-    content->inputs = encodings_of(archive);
+    content->inputs = earlier != nullptr ? encodings_as(earlier->inputs, archive) : encodings_of(archive);
     if (!archive.prediction.empty()) {
         content->prediction_name = archive.roles.prediction;
-        content->prediction_scaling = standardisation(archive.prediction, archive.roles.prediction);
+        content->prediction_scaling = earlier != nullptr
+                                          ? earlier->prediction_scaling
+                                          : standardisation(archive.prediction, archive.roles.prediction);
     }
 }
 
+std::vector<Trained> Fitting::earlier_starts() const {
+    if (earlier == nullptr || !form.random_starts() || !earlier->fit.contains("starts")) return {};
+    std::vector<Trained> all;
+    for (const Json& start : earlier->fit.at("starts")) {
+        if (!start.at("kept").get<bool>()) continue;
+        // In a fold without a start that was any good the member is a constant.
+        if (all.size() == earlier->members.size()) return {};
+        Trained& own = all.emplace_back();
+        own.member = earlier->members[all.size() - 1];
+        own.outcome.fold = start.at("fold").get<std::size_t>();
+        own.outcome.start = start.at("start").get<std::size_t>();
+        if (own.member.field->name() != form.name() || own.outcome.fold >= options.folds) return {};
+    }
+    return all.size() == earlier->members.size() ? all : std::vector<Trained>{};
+}
+
 void Fitting::prepare_rows() {
-    content->error_scale = root_mean_square(arranged.errors, arranged.weights);
+    content->error_scale =
+        earlier != nullptr ? earlier->error_scale : root_mean_square(arranged.errors, arranged.weights);
     scaled_errors = arranged.errors;
     for (double& e : scaled_errors) e /= content->error_scale;
     std::vector<fields::Range> ranges = encodings::column_ranges(content->inputs);

@@ -29,6 +29,7 @@ struct Fitting {
     FitOptions options;  // without choices that are left to the fit
     const FitWatcher& watcher;
     const LearnedMean* mean = nullptr;
+    const Model::Content* earlier = nullptr;  // a fit of the same options to other rows, which this one goes on from
     const fields::Kind& form = form_of(options);
     std::shared_ptr<Model::Content> content = std::make_shared<Model::Content>();
     Arranged arranged = {};
@@ -56,6 +57,8 @@ struct Fitting {
     void prepare_rows();
     fields::Outputs outputs() const { return {&family->unbounded(), learns_location(options)}; }
     TrainOptions train_options() const;
+    // Those of the earlier fit, in their folds; none where there is none, or where starts are found without a descent.
+    std::vector<Trained> earlier_starts() const;
 
     // What these members say of arranged rows [begin, end).
     void hold_out(const std::vector<fields::Fitted>& members, std::size_t begin, std::size_t end,

@@ -250,6 +250,22 @@ std::vector<Encoding> encodings_of(const Archive& archive) {
     return encodings;
 }
 
+std::vector<Encoding> encodings_as(std::vector<Encoding> encodings, const Archive& archive) {
+    for (std::size_t k = 0; k < encodings.size(); ++k) {
+        Encoding& encoding = encodings[k];
+        if (encoding.is_category()) continue;
+        encoding.low = std::numeric_limits<double>::infinity();
+        encoding.high = -encoding.low;
+        for (const double value : archive.inputs[k]) {
+            if (std::isnan(value)) continue;
+            encoding.low = std::min(encoding.low, value);
+            encoding.high = std::max(encoding.high, value);
+        }
+        core::require(encoding.low <= encoding.high, "every value of input '{}' is missing", encoding.name);
+    }
+    return encodings;
+}
+
 void for_encoded(const Archive& archive, std::span<const Encoding> encodings,
                  const std::function<void(std::span<const double>)>& use) {
     const std::size_t rows = archive.errors.size();

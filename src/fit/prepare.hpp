@@ -34,6 +34,8 @@ void check_for_mean(const Archive& archive, const FitOptions& options);
 
 Scaling standardisation(std::span<const double> values, const std::string& name);
 std::vector<encodings::Encoding> encodings_of(const Archive& archive);
+// The same as those of another archive but for the range of the values.
+std::vector<encodings::Encoding> encodings_as(std::vector<encodings::Encoding> encodings, const Archive& archive);
 // Calls use(values of a column) for the columns that the inputs become, one after the other.
 void for_encoded(const Archive& archive, std::span<const encodings::Encoding> encodings,
                  const std::function<void(std::span<const double>)>& use);

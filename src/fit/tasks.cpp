@@ -31,6 +31,8 @@ constexpr double kTolerance = 1e-4;
 constexpr int kLaterPatience = 10;
 constexpr double kRowsToGoOver = 40e6;
 constexpr int kMinIterations = 20;
+constexpr int kContinuedPatience = 5;    // of starts that another fit ended with
+constexpr double kTimesOfContinued = 5;  // that a first-order method goes over the rows of an earlier fit's start
 
 // Progress of all stages together, one call at a time.
 struct Watched {
@@ -219,6 +221,24 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
         if (stage == 0) carry_on_the_best(trained, divisions.size(), tasks.size() / divisions.size());
     }
     return trained;
+}
+
+std::vector<Trained> continue_all(std::vector<Trained> starts, const Rows& rows, const std::vector<Division>& divisions,
+                                  const Score& score, const TrainOptions& options, const FitWatcher& watcher) {
+    TrainOptions later = options;
+    later.tolerance = kTolerance;
+    later.continued = true;
+    later.patience = std::min(options.patience, kContinuedPatience);
+    const double most =
+        options.first_order ? kTimesOfContinued : kRowsToGoOver / static_cast<double>(rows.errors.size());
+    later.max_iterations = std::max(options.first_order ? 1 : kMinIterations,
+                                    static_cast<int>(std::min<double>(most, options.max_iterations)));
+    Watched watched{watcher, starts.size()};
+    for_tasks(rows.errors.size(), starts.size(), options, watched, [&](std::size_t t) {
+        const StartOutcome& own = starts[t].outcome;
+        train_on(starts[t], rows, divisions[own.fold], score, later, watched.report_of(t, {own.fold, own.start, 0}));
+    });
+    return starts;
 }
 
 std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,

@@ -27,6 +27,10 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
                                      const std::vector<StartTask>& tasks, const Score& score,
                                      const TrainOptions& options, std::uint64_t seed, const FitWatcher& watcher);
 
+// Goes on with starts of an earlier fit, which are close to where they will end.
+std::vector<Trained> continue_all(std::vector<Trained> starts, const Rows& rows, const std::vector<Division>& divisions,
+                                  const Score& score, const TrainOptions& options, const FitWatcher& watcher);
+
 // Validation costs of the best constant sigma of every division.
 std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,
                                      const TrainOptions& options);

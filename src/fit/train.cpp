@@ -182,6 +182,8 @@ optimise::Outcome descend(Descent& task, const fields::Field& field, std::vector
     int since_best = 0;
     optimise::Options settings;
     settings.max_iterations = options.max_iterations;
+    constexpr double kContinuedRate = optimise::kAdamRate / 10;
+    if (options.continued) settings.rate = kContinuedRate;
     constexpr std::size_t kFew = 11;  // parameters up to which the full matrix of BFGS is better
     settings.method = field.parameters() <= kFew ? optimise::Method::bfgs : optimise::Method::lbfgs;
     const auto watch = [&](int iteration, std::span<const double> x, double value) {

@@ -32,6 +32,7 @@ struct TrainOptions {
     int patience;
     int max_iterations;
     bool first_order = false;  // where quasi-Newton methods stall
+    bool continued = false;    // from where another fit ended: first-order steps begin small
     double tolerance = 0;      // what counts as a better validation cost: better by more than this share of it
 };
 

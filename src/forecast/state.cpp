@@ -37,8 +37,9 @@ Forecast adapted(const Forecast& forecast, std::span<const Moved> moves) {
             values.back() = moves[i].scale;
             const double scale = forecast.sigma[i] / (before > 0 ? old[1] : alike.u_sd());
             const double location = forecast.mean[i] - scale * (before > 0 ? old[0] : alike.u_mean());
-            own[0] = family->mean(values);
-            own[1] = family->sd(values);
+            const Adapted::Moments moments = family->moments(values);
+            own[0] = moments.mean;
+            own[1] = moments.sd;
             result.mean[i] = location + own[0] * scale;
             result.sigma[i] = own[1] * scale;
         }
@@ -53,58 +54,6 @@ std::vector<double> forget_candidates(bool dates) {
     for (double days = 160; days >= 5; days /= 2) all.push_back(days * day);
     return all;
 }
-
-namespace {
-
-constexpr double kFarthestScore = 1e6;  // whatever came, sums stay finite
-
-// The solution of (scaled products + diagonal) b = scaled sums, of positive diagonals, by Cholesky's method.
-std::vector<double> solved(std::span<const double> products, std::span<const double> sums, double weight, double first,
-                           double others) {
-    const std::size_t n = sums.size();
-    std::vector<double> l(n * n);
-    std::vector<double> b(n);
-    for (std::size_t i = 0; i < n; ++i)
-        for (std::size_t j = 0; j <= i; ++j) {
-            double value = weight * products[i * (i + 1) / 2 + j];
-            if (i == j) value += i == 0 ? first : others;
-            for (std::size_t k = 0; k < j; ++k) value -= l[i * n + k] * l[j * n + k];
-            l[i * n + j] = i == j ? std::sqrt(value) : value / l[j * n + j];
-        }
-    for (std::size_t i = 0; i < n; ++i) {
-        double value = weight * sums[i];
-        for (std::size_t k = 0; k < i; ++k) value -= l[i * n + k] * b[k];
-        b[i] = value / l[i * n + i];
-    }
-    for (std::size_t i = n; i-- > 0;) {
-        for (std::size_t k = i + 1; k < n; ++k) b[i] -= l[k * n + i] * b[k];
-        b[i] /= l[i * n + i];
-    }
-    return b;
-}
-
-const double kMeanToScale = std::sqrt(std::numbers::pi / 2);  // of the absolute value of a normal number
-
-double within(double value, double most) {
-    return std::clamp(value, -most, most);
-}
-
-double faded(double from, double to, double forget) {
-    return std::exp(-(to - from) / forget);
-}
-
-double product(std::span<const double> coefficients, std::span<const double> x) {
-    double sum = coefficients[0];
-    for (std::size_t k = 0; k < x.size(); ++k) sum += coefficients[k + 1] * x[k];
-    return sum;
-}
-
-// CRPS of N(shift, scale^2).
-double normal_crps(double score, const Moved& moved) {
-    return moved.scale * normal_family()->crps((score - moved.shift) / moved.scale, {});
-}
-
-}  // namespace
 
 State::State(StateOptions options) : options_(std::move(options)) {
     core::require(!options_.time.empty(), "a state needs times: name their column with {}", core::option("time"));
@@ -124,51 +73,15 @@ State::State(StateOptions options) : options_(std::move(options)) {
     core::require(!options_.trust.empty(), "a state needs a trust");
     for (const double trust : options_.trust)
         core::require(trust >= 0 && trust <= 1, "the trust of a state is {}, which is not between 0 and 1", trust);
-    sums_.resize(options_.forget.size() * options_.trust.size());
-    for (Sums& sums : sums_) {
-        sums.products.resize(width() * (width() + 1) / 2);
-        sums.scores.resize(width());
-    }
+    const std::size_t all = candidates();
+    for (auto* values : {&sums_.left, &sums_.log_sigmas, &sums_.loss}) values->resize(all);
+    sums_.products.resize(width() * (width() + 1) / 2 * all);
+    sums_.scores.resize(width() * all);
 }
 
 std::size_t State::group(const std::string& label) const {
     const auto found = groups_.find(label);
     return found == groups_.end() ? kNoGroup : found->second;
-}
-
-State::Moment::Moment(const State& state, std::size_t candidate, double time)
-    : state_(state), candidate_(candidate), time_(time) {
-    const StateOptions& options = state.options_;
-    const Sums& sums = state.sums_[candidate];
-    const double weight = state.steps_ == 0 ? 0 : faded(state.clock_, time, state.forget(candidate));
-    coefficients_ = solved(sums.products, sums.scores, weight, options.shrink, options.ridge);
-    scale_ = (weight * sums.left + options.shrink) / (weight * sums.products[0] + options.shrink);
-    if (state.steps_ > 0) log_unit_ = sums.log_sigmas / sums.products[0];
-}
-
-double State::Moment::unit(double sigma) const {
-    const double trust = state_.options_.trust[candidate_ % state_.options_.trust.size()];
-    // A sigma beyond all that was seen is no reason to turn a forecast upside down.
-    constexpr double kMaxLog = 5;
-    if (state_.steps_ == 0 || trust == 1) return 1;
-    return std::exp((trust - 1) * std::clamp(std::log(sigma) - log_unit_, -kMaxLog, kMaxLog));
-}
-
-double State::Moment::shift(std::size_t group, std::span<const double> x) const {
-    const double common = product(coefficients_, x);
-    if (group == kNoGroup) return common;
-    const std::size_t width = state_.width();
-    const auto own = std::span(state_.sums_[candidate_].groups).subspan(group * (width + 1), width + 1);
-    const double weight = faded(state_.group_times_[group], time_, state_.forget(candidate_));
-    // What the coefficients leave of the group's scores.
-    double left = own[width];
-    for (std::size_t k = 0; k < width; ++k) left -= coefficients_[k] * own[k];
-    return common + weight * left / (weight * own[0] + state_.options_.shrink);
-}
-
-Moved State::Moment::of(double sigma, std::size_t group, std::span<const double> x) const {
-    const double k = unit(sigma);
-    return {k * shift(group, x), k * scale_};
 }
 
 void State::add_group(const std::string& label, double time) {
@@ -180,84 +93,12 @@ void State::add_group(const std::string& label, double time) {
     groups_.emplace(label, labels_.size());
     labels_.push_back(label);
     group_times_.push_back(time);
-    for (Sums& sums : sums_) sums.groups.resize(labels_.size() * (width() + 1));
+    sums_.groups.resize(labels_.size() * (width() + 1) * candidates());
 }
 
-void State::observe(double time, std::span<const Observation> rows) {
-    core::require(time > clock_, "the state has seen time {} already", time);
-    if (rows.empty()) return;
-    std::vector<std::size_t> groups(rows.size(), kNoGroup);
-    if (!options_.group.empty())
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const std::string label(rows[i].group);
-            if (groups_.count(label) == 0) add_group(label, time);
-            groups[i] = groups_.at(label);
-        }
-    if (!tails_.empty()) move_tails(at(time), rows, groups);
-    const std::size_t n = width();
-    std::vector<std::size_t> present = groups;
-    std::sort(present.begin(), present.end());
-    present.erase(std::unique(present.begin(), present.end()), present.end());
-    std::erase(present, kNoGroup);
-    struct Row {
-        double unit, shift;
-    };
-    std::vector<Row> forecasts(rows.size());
-    std::vector<double> f(n, 1.0);
-    for (std::size_t c = 0; c < sums_.size(); ++c) {
-        Sums& sums = sums_[c];
-        // Of all rows, before any is added.
-        const Moment now(*this, c, time);
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            forecasts[i] = {now.unit(rows[i].sigma), now.shift(groups[i], rows[i].x)};
-        const double forget = this->forget(c);
-        if (steps_ > 0) {
-            const double fade = faded(clock_, time, forget);
-            sums.left *= fade;
-            sums.log_sigmas *= fade;
-            for (double& value : sums.products) value *= fade;
-            for (double& value : sums.scores) value *= fade;
-        }
-        for (const std::size_t group : present) {
-            const double fade = faded(group_times_[group], time, forget);
-            for (double& value : std::span(sums.groups).subspan(group * (n + 1), n + 1)) value *= fade;
-        }
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto [unit, shift] = forecasts[i];
-            const double score = std::clamp(rows[i].score, -kFarthestScore, kFarthestScore);
-            sums.loss += rows[i].sigma * normal_crps(score, {unit * shift, unit * now.scale_});
-            const double left = score / unit - shift;
-            const double taken = shift + within(left, kFarthestForShift * now.scale_);
-            std::copy(rows[i].x.begin(), rows[i].x.end(), f.begin() + 1);
-            sums.left += kMeanToScale * std::fabs(within(left, kFarthestForScale * now.scale_));
-            sums.log_sigmas += std::log(rows[i].sigma);
-            for (std::size_t k = 0, at = 0; k < n; ++k)
-                for (std::size_t j = 0; j <= k; ++j, ++at) sums.products[at] += f[k] * f[j];
-            for (std::size_t k = 0; k < n; ++k) sums.scores[k] += f[k] * taken;
-            if (groups[i] == kNoGroup) continue;
-            const auto group = std::span(sums.groups).subspan(groups[i] * (n + 1), n + 1);
-            for (std::size_t k = 0; k < n; ++k) group[k] += f[k];
-            group[n] += taken;
-        }
-    }
-    for (const std::size_t group : present) group_times_[group] = time;
-    for (std::size_t c = 0; c < sums_.size(); ++c)
-        if (sums_[c].loss < sums_[best_].loss) best_ = c;
-    clock_ = time;
-    rows_ += rows.size();
-    ++steps_;
-}
-
-void State::move_tails(const Moment& now, std::span<const Observation> rows, std::span<const std::size_t> groups) {
-    for (std::size_t k = 0; k < tails_.size(); ++k) {
-        double outside = 0;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const Moved moved = now.of(rows[i].sigma, groups[i], rows[i].x);
-            const double z = std::fabs((rows[i].score - moved.shift) / moved.scale);
-            outside += 2 * families::normal_cdf(-z) < tails_[k] ? 1 : 0;
-        }
-        tails_[k] += options_.rate * (1 - options_.levels[k] - outside / static_cast<double>(rows.size()));
-    }
+void State::continue_tails(const State& before) {
+    core::require(before.options_.levels == options_.levels, "the states have other levels");
+    tails_ = before.tails_;
 }
 
 Json State::json() const {
@@ -287,13 +128,18 @@ Json State::json() const {
         json["group_times"] = group_times_;
     }
     Json list = Json::array();
-    for (const Sums& sums : sums_) {
-        Json one = {{"left", sums.left},
-                    {"log_sigmas", sums.log_sigmas},
-                    {"products", sums.products},
-                    {"scores", sums.scores},
-                    {"loss", sums.loss}};
-        if (!options_.group.empty()) one["groups"] = sums.groups;
+    for (std::size_t c = 0; c < candidates(); ++c) {
+        const auto own = [&](const std::vector<double>& values) {
+            Json some = Json::array();
+            for (std::size_t k = c; k < values.size(); k += candidates()) some.push_back(values[k]);
+            return some;
+        };
+        Json one = {{"left", sums_.left[c]},
+                    {"log_sigmas", sums_.log_sigmas[c]},
+                    {"products", own(sums_.products)},
+                    {"scores", own(sums_.scores)},
+                    {"loss", sums_.loss[c]}};
+        if (!options_.group.empty()) one["groups"] = own(sums_.groups);
         list.push_back(std::move(one));
     }
     json["sums"] = std::move(list);
@@ -327,8 +173,8 @@ State State::from_json(const Json& json) {
                   "its state has a clock and no step, or none and some");
     if (state.steps_ > 0) state.clock_ = json.at("clock").get<double>();
     state.best_ = json.at("candidate").get<std::size_t>();
-    core::require(state.best_ < state.sums_.size(), "'candidate' of its state is {}, but there are {}", state.best_,
-                  state.sums_.size());
+    const std::size_t all = state.candidates();
+    core::require(state.best_ < all, "'candidate' of its state is {}, but there are {}", state.best_, all);
     if (!state.options_.group.empty()) {
         for (const Json& label : json.at("groups")) state.add_group(label.get<std::string>(), 0);
         core::require(state.groups_.size() == state.labels_.size(), "a group of its state is there twice");
@@ -338,27 +184,27 @@ State State::from_json(const Json& json) {
             core::require(time <= state.clock_, "a group of its state was seen after the clock");
     }
     const Json& list = json.at("sums");
-    require_size("sums", list.size(), state.sums_.size());
-    for (std::size_t c = 0; c < list.size(); ++c) {
-        Sums& sums = state.sums_[c];
+    require_size("sums", list.size(), all);
+    Sums& sums = state.sums_;
+    const std::size_t n = state.width();
+    for (std::size_t c = 0; c < all; ++c) {
         const auto take = [&](const char* entry, std::vector<double>& values) {
-            auto given = list[c].at(entry).get<std::vector<double>>();
-            require_size(entry, given.size(), values.size());
-            values = std::move(given);
+            const auto given = list[c].at(entry).get<std::vector<double>>();
+            require_size(entry, given.size(), values.size() / all);
+            for (std::size_t k = 0; k < given.size(); ++k) values[k * all + c] = given[k];
         };
-        sums.left = list[c].at("left").get<double>();
-        sums.log_sigmas = list[c].at("log_sigmas").get<double>();
-        sums.loss = list[c].at("loss").get<double>();
+        sums.left[c] = list[c].at("left").get<double>();
+        sums.log_sigmas[c] = list[c].at("log_sigmas").get<double>();
+        sums.loss[c] = list[c].at("loss").get<double>();
         take("products", sums.products);
         take("scores", sums.scores);
         if (!state.options_.group.empty()) take("groups", sums.groups);
         // As sums of squares are: the square of a scale, and of every coefficient's weight, is positive.
-        const std::size_t n = state.width();
         for (std::size_t k = 0; k < n; ++k)
-            core::require(sums.products[k * (k + 3) / 2] >= 0 && (state.steps_ == 0 || sums.products[0] > 0),
+            core::require(sums.products[k * (k + 3) / 2 * all + c] >= 0 && (state.steps_ == 0 || sums.products[c] > 0),
                           "a weight of its state is not positive");
         for (std::size_t g = 0; g < state.labels_.size(); ++g)
-            core::require(sums.groups[g * (n + 1)] >= 0, "a weight of a group of its state is negative");
+            core::require(sums.groups[g * (n + 1) * all + c] >= 0, "a weight of a group of its state is negative");
         const Moment last(state, c, state.steps_ > 0 ? state.clock_ : 0);
         core::require(std::isfinite(last.coefficients_[0]) && std::isfinite(last.scale_), "its state gives no numbers");
     }

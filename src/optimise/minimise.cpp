@@ -148,7 +148,8 @@ Outcome minimise_parts(std::span<const Function> parts, std::vector<double> star
         for (const double g : gradient) length += g * g;
         const double shorter = std::min(1.0, kLargestGradient / std::sqrt(std::max(length, kLeast)));
         const double done = static_cast<double>(step) / options.max_iterations;
-        const double rate = kAdamLastRate + (kAdamRate - kAdamLastRate) * (1 + std::cos(std::numbers::pi * done)) / 2;
+        const double rate =
+            kAdamLastRate + (options.rate - kAdamLastRate) * (1 + std::cos(std::numbers::pi * done)) / 2;
         const double mean_share = 1 - std::pow(kMean, step + 1);
         const double square_share = 1 - std::pow(kSquare, step + 1);
         for (std::size_t p = 0; p < size; ++p) {

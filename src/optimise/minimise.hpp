@@ -27,6 +27,7 @@ inline constexpr int kAdamWatched = 5;
 struct Options {
     Method method = Method::lbfgs;
     int max_iterations = 400;
+    double rate = kAdamRate;            // adam's first
     double function_tolerance = 1e-9;   // relative change of the value in a step
     double gradient_tolerance = 1e-10;  // largest entry
 };

@@ -107,6 +107,93 @@ TEST(Replay, ScoresFromATimeOn) {
               "--from: there is no row from 99 on");
 }
 
+// The spread rises with x in the archive, and falls with it in this world: no shift and no scale makes up for that.
+TimedArchive turned(std::size_t days, std::uint64_t seed) {
+    TimedArchive archive(days, 5, 0, 1, seed);
+    for (std::size_t i = 0; i < archive.y.size(); ++i)
+        archive.y[i] = archive.mu[i] + std::exp(-4 * archive.x[i]) * (archive.y[i] - archive.mu[i]);
+    return archive;
+}
+
+ReplayOptions refitting() {
+    ReplayOptions options;
+    options.refit = "30";
+    options.window = "40";
+    return options;
+}
+
+TEST(Replay, FitsAgainOnASchedule) {
+    const TimedArchive archive = turned(120, 9);
+    const Replay refitted = replay(timed_model(), archive.rows(), refitting());
+    ASSERT_EQ(refitted.refits.size(), 3U);
+    for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(refitted.refits[k].time, 40 + 30 * static_cast<double>(k));
+        EXPECT_EQ(refitted.refits[k].rows, 200U);  // 40 days of five stations
+    }
+    ReplayOptions late = refitting();
+    late.from = "40";
+    ReplayOptions learning;
+    learning.from = "40";
+    // A sigma that is wrong by a factor of e at both ends costs about a tenth of the CRPS.
+    EXPECT_LT(replay(timed_model(), archive.rows(), late).figures.crps,
+              0.95 * replay(timed_model(), archive.rows(), learning).figures.crps);
+    EXPECT_LT(refitted.fixed_figures.crps, 1.0001 * replay(timed_model(), archive.rows()).fixed_figures.crps);
+}
+
+TEST(Replay, FitsFromThePastAlone) {
+    const TimedArchive archive = turned(120, 10);
+    TimedArchive other = archive;
+    // From day 70 on, a day of a fit, which may not see that day.
+    for (std::size_t i = 350; i < other.y.size(); ++i) other.y[i] += 3;
+    const Replay a = replay(timed_model(), archive.rows(), refitting());
+    const Replay b = replay(timed_model(), other.rows(), refitting());
+    for (std::size_t i = 0; i < 355; ++i) {
+        ASSERT_EQ(a.forecast.sigma[i], b.forecast.sigma[i]) << i;
+        ASSERT_EQ(a.moves[i].shift, b.moves[i].shift) << i;
+    }
+    EXPECT_NE(a.moves[355].shift, b.moves[355].shift);
+    // What is on its way takes no part either: as with observations that come ten days earlier in another world.
+    ReplayOptions delayed = refitting();
+    delayed.delay = "10";
+    const Replay c = replay(timed_model(), archive.rows(), delayed);
+    EXPECT_EQ(c.refits[0].rows, 155U);  // days 0 to 30
+    const Replay d = replay(timed_model(), other.rows(), delayed);
+    for (std::size_t i = 0; i < 400; ++i) ASSERT_EQ(c.forecast.sigma[i], d.forecast.sigma[i]) << i;
+}
+
+TEST(Replay, SaysWhyItCannotFitAgain) {
+    const TimedArchive archive = turned(30, 11);
+    ReplayOptions options = refitting();
+    EXPECT_EQ(support::refusal([&] { replay(timed_model(), archive.rows(), options); }),
+              "--window is '40', which is longer than all rows: the model is never fitted again");
+    options.window.clear();
+    EXPECT_EQ(support::refusal([&] { replay(timed_model(), archive.rows(), options); }), "--refit needs --window");
+    options.window = "10";
+    options.refit.clear();
+    EXPECT_EQ(support::refusal([&] { replay(timed_model(), archive.rows(), options); }), "--window needs --refit");
+    options.refit = "0";
+    EXPECT_EQ(support::refusal([&] { replay(timed_model(), archive.rows(), options); }),
+              "--refit: 0 is not more than 0");
+    options.refit = "5";
+    options.delay = "12";
+    EXPECT_EQ(support::refusal([&] { replay(timed_model(), archive.rows(), options); }),
+              "--refit: no observation of the --window before 10 is known");
+}
+
+// A fit begins the state anew; the record of the intervals goes on.
+TEST(Replay, AdaptiveIntervalsKeepTheirPromiseAcrossFits) {
+    const TimedArchive archive(400, 1, 1, 2, 12);
+    ReplayOptions options;
+    options.levels = {0.8};
+    options.refit = "50";
+    options.window = "100";
+    const Replay replayed = replay(timed_model(), archive.rows(), options);
+    EXPECT_EQ(replayed.refits.size(), 6U);
+    EXPECT_NEAR(replayed.adaptive[0].observed, 0.8, (0.8 + 0.02) / (0.02 * 400));
+    for (std::size_t i = 1; i < 400; ++i)
+        ASSERT_LE(std::fabs(replayed.tails[i] - replayed.tails[i - 1]), 0.0200001) << "a step is at most the rate";
+}
+
 TEST(Replay, AdaptiveIntervalsCoverInTheLongRun) {
     const TimedArchive archive(1000, 1, 1, 2, 8);
     ReplayOptions options;

@@ -65,6 +65,74 @@ TEST_F(TimeCli, ARefusedUpdateLeavesTheModelAsItWas) {
     EXPECT_EQ(folder_.content(model()), before);
 }
 
+TEST_F(TimeCli, BadRowsAreRefusedInOneMessageAndChangeNothing) {
+    fit_model();
+    output({"update", model(), later("new.csv", 10, 0.5, 1.2), "--group", "station", "-o", model()});
+    const std::string before = folder_.content(model());
+    const std::vector<std::string> good = lines(folder_.content(later("more.csv", 3, 0, 1, 20)));
+    const auto refused = [&](const std::string& name, std::vector<std::string> rows) {
+        std::string text;
+        for (const std::string& row : rows) text += row + "\n";
+        const std::string said = refusal(accrue({"update", model(), folder_.file(name, text), "-o", model()}));
+        EXPECT_EQ(folder_.content(model()), before) << name;
+        return said;
+    };
+    std::vector<std::string> back = good;
+    std::swap(back[3], back[7]);
+    EXPECT_EQ(refused("back.csv", back),
+              "back.csv row 4 is of 2025-01-22, after a row of 2025-01-23: sort the rows by time");
+    std::vector<std::string> twice = good;
+    twice.insert(twice.begin() + 5, good[4]);
+    EXPECT_EQ(refused("twice.csv", twice),
+              "twice.csv row 5 repeats row 4: time, inputs, prediction and observation are the same");
+    std::vector<std::string> numbers = good;
+    for (std::size_t i = 1; i < numbers.size(); ++i)
+        numbers[i] = numbers[i].substr(0, numbers[i].rfind(',')) + ",20250" + std::to_string(130 + i);
+    EXPECT_EQ(refused("numbers.csv", numbers),
+              "the state has a clock of dates, but the times of numbers.csv are plain numbers");
+    std::vector<std::string> cut = good;
+    cut.back().resize(cut.back().find(',') + 3);
+    EXPECT_EQ(refused("cut.csv", cut).find("cut.csv row 9"), 0U);
+    std::vector<std::string> untimed = good;
+    untimed[0] = "x,mu,y,station,date";
+    EXPECT_EQ(refused("untimed.csv", untimed).find("untimed.csv has no column 'day'"), 0U);
+    EXPECT_EQ(refused("empty.csv", {good[0]}), "empty.csv has a header but no rows");
+}
+
+TEST_F(TimeCli, AStationThatWasNeverSeenHasWhatAllHaveInCommon) {
+    fit_model();
+    output({"update", model(), later("new.csv", 30, 0.5, 1.2), "--group", "station", "-o", model()});
+    const auto forecast = [&](const std::string& station) {
+        const std::string rows =
+            folder_.file("next.csv", "x,mu,station,day\n0.5,1," + station + ",2025-02-15\n0.5,1,s1,2025-02-15\n");
+        return lines(output({"predict", model(), rows, "-o", "-"}));
+    };
+    const std::vector<std::string> a = forecast("new_one");
+    const std::vector<std::string> b = forecast("other_one");
+    EXPECT_EQ(cells(a[1])[4], cells(b[1])[4]);
+    EXPECT_NE(cells(a[1])[4], cells(a[2])[4]) << "s1 has a shift of its own";
+    EXPECT_NE(cells(a[1])[4], "1") << "the common shift";
+    // It joins with the next update, and the clock goes on.
+    const std::string rows =
+        folder_.file("next.csv", "x,mu,y,station,day\n0.5,1,2,new_one,2025-02-15\n0.5,1,1.5,s1,2025-02-15\n");
+    output({"update", model(), rows, "-o", model()});
+    EXPECT_NE(folder_.content(model()).find("new_one"), std::string::npos);
+}
+
+TEST_F(TimeCli, ReplayFitsAgainOnASchedule) {
+    fit_model();
+    const std::string rows = later("new.csv", 200, 1, 1.6);
+    const std::vector<std::string> schedule = {"replay", rows,       "--model", model(), "--refit",
+                                               "60d",    "--window", "90d",     "--json"};
+    const auto json = nlohmann::json::parse(output(schedule));
+    // The rows are of 28 days of each month up to August: fits on April 1, May 31 and July 30.
+    ASSERT_EQ(json.at("refits").size(), 3U);
+    EXPECT_EQ(json.at("refits").at(0).at("time"), "2025-04-01");
+    const std::string words = output({"replay", rows, "--model", model(), "--refit", "60d", "--window", "90d"});
+    EXPECT_NE(words.find("Fitted again 3 times, last at 2025-07-30"), std::string::npos) << words;
+    EXPECT_EQ(refusal(accrue({"replay", rows, "--model", model(), "--refit", "60d"})), "--refit needs --window");
+}
+
 TEST_F(TimeCli, AModelWithoutATimeSaysSo) {
     output(fit_arguments(archive("a.csv", 100), {"--inputs", "x", "--form", "polynomial"}));
     const std::string rows = later("new.csv", 4, 0.5, 1.2);

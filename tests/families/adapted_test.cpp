@@ -90,6 +90,55 @@ TEST(Adapted, CrpsIsThatOfItsQuantiles) {
     }
 }
 
+// Against sums over 20,000 normal scores, which are right to the square of their distance, 6e-7, times some second
+// derivative: larger for a scale that is.
+TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        for (const double scale : {0.6, 1.0, 1.7, 3.0}) {
+            const std::vector<double> values = moved(one, 0.2, scale);
+            const auto sums = [&](double from, double to, auto use) {
+                constexpr int kNodes = 10'000;
+                const double step = (to - from) / kNodes;
+                double before = family.of_normal_score(from, values);
+                for (int k = 0; k < kNodes; ++k) {
+                    const double after = family.of_normal_score(from + (k + 1) * step, values);
+                    use(from + (k + 0.5) * step, step, (before + after) / 2, after - before);
+                    before = after;
+                }
+            };
+            const double y = family.of_normal_score(0.45, values);
+            const double at = family.upper_normal_score(y, values);
+            double mean = 0;
+            double square = 0;
+            double crps = 0;
+            for (const bool above : {false, true})
+                sums(above ? at : -8, above ? 8 : at, [&](double z, double step, double u, double rise) {
+                    mean += families::normal_pdf(z) * step * u;
+                    square += families::normal_pdf(z) * step * u * u;
+                    const double p = families::normal_cdf(above ? -z : z);
+                    crps += p * p * rise;
+                });
+            const double sd = std::sqrt(square - mean * mean);
+            EXPECT_NEAR(family.mean(values), mean, 3e-6 * sd) << one.name << " " << scale;
+            EXPECT_NEAR(family.sd(values), sd, 3e-6 * sd) << one.name << " " << scale;
+            EXPECT_NEAR(family.crps(y, values), crps, 3e-6 * sd) << one.name << " " << scale;
+        }
+    }
+}
+
+// Tails so heavy that the scale leaves them no variance: that between the outermost scores, as ever.
+TEST(Adapted, MomentsThatDoNotExistEndAtTheOutermostScores) {
+    const Adapted family(accrue::family("student-t"));
+    std::vector<double> values;
+    for (const auto& parameter : accrue::family("student-t")->further()) values.push_back(parameter.low);
+    values.insert(values.end(), {0.0, 1.5});
+    const double last = family.of_normal_score(Adapted::kFarthest, values);
+    EXPECT_GT(family.sd(values), 1);
+    EXPECT_LT(family.sd(values), last);
+    EXPECT_TRUE(std::isfinite(family.crps(2, values)));
+}
+
 TEST(Adapted, AMovedGaussianIsAGaussian) {
     const Adapted family(normal_family());
     const std::vector<double> values = {0.5, 2};

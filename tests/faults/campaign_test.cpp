@@ -94,6 +94,11 @@ protected:
             if (name == "predict_isolated") predict.arguments.emplace_back("--isolate");
             return predict;
         }
+        if (name == "update")
+            return {
+                name,
+                {"update", model, rows_in_time(), "--time", "day", "--group", "station", "--threads", "1", "-o", out},
+                out};
         if (name == "evaluate")
             return {name,
                     {"evaluate", rows, "--prediction", "mu", "--observation", "y", "--model", model, "--group",
@@ -103,6 +108,16 @@ protected:
                 {"report", rows, "--prediction", "mu", "--observation", "y", "--model", model, "--threads", "1",
                  "--quiet", "-o", out},
                 out};
+    }
+
+    // a.csv has its rows in the order of their days but for the end of a month that has 28 of them.
+    std::string rows_in_time() const {
+        std::vector<std::string> rows = lines(folder_.content("a.csv"));
+        std::stable_sort(rows.begin() + 1, rows.end(),
+                         [](const std::string& a, const std::string& b) { return cells(a)[5] < cells(b)[5]; });
+        std::string text;
+        for (const std::string& row : rows) text += row + "\n";
+        return folder_.file("sorted.csv", text);
     }
 
     // The rows of a.csv that a forecast needs.
@@ -405,7 +420,7 @@ TEST_P(Campaign, LittleMemoryLeavesTheOldOutputAndOneMessage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, Campaign,
-                         testing::Values("fit", "fit_report", "predict", "predict_netcdf", "predict_isolated",
+                         testing::Values("fit", "fit_report", "predict", "predict_netcdf", "predict_isolated", "update",
                                          "evaluate", "report"),
                          [](const auto& instance) { return instance.param; });
 

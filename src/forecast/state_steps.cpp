@@ -1,0 +1,243 @@
+// What a state does for every time and every row: all candidates side by side, in vector code.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "accrue/state.hpp"
+#include "core/error.hpp"
+#include "core/exp.hpp"
+#include "families/normal.hpp"
+#include "scores/gauss.hpp"
+
+namespace accrue {
+
+namespace {
+
+constexpr double kFarthestScore = 1e6;  // whatever came, sums stay finite
+// A sigma beyond all that was seen is no reason to turn a forecast upside down.
+constexpr double kMaxLog = 5;
+
+const double kMeanToScale = std::sqrt(std::numbers::pi / 2);  // of the absolute value of a normal number
+
+double within(double value, double most) {
+    return value < -most ? -most : value > most ? most : value;
+}
+
+// k of a row, by how far its trust is from 1.
+double unit_of(double distrust, double log_sigma, double log_unit) {
+    return core::vector_exp(-distrust * within(log_sigma - log_unit, kMaxLog));
+}
+
+// The solutions of (weight*products + diagonal) b = weight*sums, of positive diagonals, by Cholesky's method: for
+// `count` candidates side by side, whose products and sums are `stride` apart.
+void solve(std::size_t n, std::size_t count, std::size_t stride, const double* products, const double* sums,
+           double weight, double first, double others, double* b) {
+    std::vector<double> lower(n * n * count);
+    const auto l = [&](std::size_t i, std::size_t j) { return lower.data() + (i * n + j) * count; };
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j <= i; ++j) {
+            double* value = l(i, j);
+            const double* product = products + (i * (i + 1) / 2 + j) * stride;
+            const double added = i != j ? 0 : i == 0 ? first : others;
+            for (std::size_t c = 0; c < count; ++c) value[c] = weight * product[c] + added;
+            for (std::size_t k = 0; k < j; ++k)
+                for (std::size_t c = 0; c < count; ++c) value[c] -= l(i, k)[c] * l(j, k)[c];
+            if (i == j)
+                for (std::size_t c = 0; c < count; ++c) value[c] = std::sqrt(value[c]);
+            else
+                for (std::size_t c = 0; c < count; ++c) value[c] /= l(j, j)[c];
+        }
+    for (std::size_t i = 0; i < n; ++i) {
+        double* value = b + i * count;
+        for (std::size_t c = 0; c < count; ++c) value[c] = weight * sums[i * stride + c];
+        for (std::size_t k = 0; k < i; ++k)
+            for (std::size_t c = 0; c < count; ++c) value[c] -= l(i, k)[c] * b[k * count + c];
+        for (std::size_t c = 0; c < count; ++c) value[c] /= l(i, i)[c];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        double* value = b + i * count;
+        for (std::size_t k = i + 1; k < n; ++k)
+            for (std::size_t c = 0; c < count; ++c) value[c] -= l(k, i)[c] * b[k * count + c];
+        for (std::size_t c = 0; c < count; ++c) value[c] /= l(i, i)[c];
+    }
+}
+
+double product(std::span<const double> coefficients, std::span<const double> x) {
+    double sum = coefficients[0];
+    for (std::size_t k = 0; k < x.size(); ++k) sum += coefficients[k + 1] * x[k];
+    return sum;
+}
+
+// A row of which every candidate makes something: its score, sigma and what it looked like before.
+struct Seen {
+    double score, sigma, log_sigma;
+};
+// Adds what the forecasts of this row left. `taken` is its score as the shift takes it, in units of k.
+void add_row(std::size_t count, const Seen& row, const double* __restrict shift, const double* __restrict scale,
+             const double* __restrict log_unit, const double* __restrict distrust, double* __restrict loss,
+             double* __restrict left, double* __restrict log_sigmas, double* __restrict taken) {
+    const double mean_to_scale = kMeanToScale;
+#pragma omp simd
+    for (std::size_t c = 0; c < count; ++c) {
+        const double unit = unit_of(distrust[c], row.log_sigma, log_unit[c]);
+        const double error = row.score - unit * shift[c];
+        const double spread = unit * scale[c];
+        const scores::ErfGauss g = scores::erf_gauss(error / spread * scores::kRootHalf);
+        loss[c] += row.sigma * scores::crps_value(error, spread, g);
+        const double rest = error / unit;
+        taken[c] = shift[c] + within(rest, State::kFarthestForShift * scale[c]);
+        left[c] += mean_to_scale * std::fabs(within(rest, State::kFarthestForScale * scale[c]));
+        log_sigmas[c] += row.log_sigma;
+    }
+}
+
+}  // namespace
+
+State::Moment::Moment(const State& state, std::size_t candidate, double time)
+    : state_(state), candidate_(candidate), time_(time), coefficients_(state.width()) {
+    const StateOptions& options = state.options_;
+    const std::size_t all = state.candidates();
+    const double weight = state.steps_ == 0 ? 0 : std::exp(-(time - state.clock_) / state.forget(candidate));
+    const Sums& sums = state.sums_;
+    const double* products = sums.products.data() + candidate;
+    solve(state.width(), 1, all, products, sums.scores.data() + candidate, weight, options.shrink, options.ridge,
+          coefficients_.data());
+    scale_ = (weight * sums.left[candidate] + options.shrink) / (weight * products[0] + options.shrink);
+    if (state.steps_ > 0) log_unit_ = sums.log_sigmas[candidate] / products[0];
+}
+
+double State::Moment::unit(double sigma) const {
+    const double trust = state_.trust(candidate_);
+    if (state_.steps_ == 0 || trust == 1) return 1;
+    return unit_of(1 - trust, std::log(sigma), log_unit_);
+}
+
+double State::Moment::shift(std::size_t group, std::span<const double> x) const {
+    const double common = product(coefficients_, x);
+    if (group == kNoGroup) return common;
+    const std::size_t width = state_.width();
+    const std::size_t all = state_.candidates();
+    const double* own = state_.sums_.groups.data() + group * (width + 1) * all + candidate_;
+    const double weight = std::exp(-(time_ - state_.group_times_[group]) / state_.forget(candidate_));
+    // What the coefficients leave of the group's scores.
+    double left = own[width * all];
+    for (std::size_t k = 0; k < width; ++k) left -= coefficients_[k] * own[k * all];
+    return common + weight * left / (weight * own[0] + state_.options_.shrink);
+}
+
+Moved State::Moment::of(double sigma, std::size_t group, std::span<const double> x) const {
+    const double k = unit(sigma);
+    return {k * shift(group, x), k * scale_};
+}
+
+const std::vector<double>& State::fades(double gap) {
+    if (gap == gap_) return fades_;
+    fades_.resize(candidates());
+    for (std::size_t c = 0; c < fades_.size(); ++c)
+        fades_[c] = c % options_.trust.size() > 0 ? fades_[c - 1] : std::exp(-gap / forget(c));
+    gap_ = gap;
+    return fades_;
+}
+
+void State::observe(double time, std::span<const Observation> rows) {
+    core::require(time > clock_, "the state has seen time {} already", time);
+    if (rows.empty()) return;
+    std::vector<std::size_t> groups(rows.size(), kNoGroup);
+    if (!options_.group.empty())
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::string label(rows[i].group);
+            groups[i] = group(label);
+            if (groups[i] != kNoGroup) continue;
+            add_group(label, time);
+            groups[i] = labels_.size() - 1;
+        }
+    if (!tails_.empty()) move_tails(at(time), rows, groups);
+    const std::size_t n = width();
+    const std::size_t all = candidates();
+    const auto fade = [&](double gap, std::span<double> values) {
+        const std::vector<double>& by = fades(gap);
+        for (std::size_t k = 0; k < values.size(); k += all)
+            for (std::size_t c = 0; c < all; ++c) values[k + c] *= by[c];
+    };
+
+    // What every candidate forecasts now, before any row is added: coefficients, scale, log s; of groups their shifts.
+    std::vector<double> now((n + 5) * all);
+    double* coefficients = now.data();
+    double* scale = coefficients + n * all;
+    double* log_unit = scale + all;
+    double* distrust = log_unit + all;
+    double* shift = distrust + all;
+    double* taken = shift + all;
+    if (steps_ > 0) {
+        for (std::size_t c = 0; c < all; ++c) {
+            log_unit[c] = sums_.log_sigmas[c] / sums_.products[c];  // before these fade to nothing
+            distrust[c] = 1 - trust(c);
+        }
+        for (auto* values : {&sums_.left, &sums_.log_sigmas, &sums_.products, &sums_.scores})
+            fade(time - clock_, *values);
+    }
+    solve(n, all, all, sums_.products.data(), sums_.scores.data(), 1, options_.shrink, options_.ridge, coefficients);
+    for (std::size_t c = 0; c < all; ++c)
+        scale[c] = (sums_.left[c] + options_.shrink) / (sums_.products[c] + options_.shrink);
+    const auto sums_of = [&](std::size_t group) { return sums_.groups.data() + group * (n + 1) * all; };
+    std::vector<std::size_t> present = groups;
+    std::sort(present.begin(), present.end());
+    present.erase(std::unique(present.begin(), present.end()), present.end());
+    std::erase(present, kNoGroup);
+    std::vector<double> group_shifts(present.size() * all);
+    for (std::size_t p = 0; p < present.size(); ++p) {
+        const std::size_t group = present[p];
+        double* own = sums_of(group);
+        fade(time - group_times_[group], {own, (n + 1) * all});
+        group_times_[group] = time;
+        double* of_group = group_shifts.data() + p * all;
+        std::copy(own + n * all, own + (n + 1) * all, of_group);
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t c = 0; c < all; ++c) of_group[c] -= coefficients[k * all + c] * own[k * all + c];
+        for (std::size_t c = 0; c < all; ++c) of_group[c] /= own[c] + options_.shrink;
+    }
+
+    std::vector<double> f(n, 1.0);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::copy(rows[i].x.begin(), rows[i].x.end(), f.begin() + 1);
+        std::copy(coefficients, coefficients + all, shift);
+        for (std::size_t k = 1; k < n; ++k)
+            for (std::size_t c = 0; c < all; ++c) shift[c] += coefficients[k * all + c] * f[k];
+        if (groups[i] != kNoGroup) {
+            const auto p = std::lower_bound(present.begin(), present.end(), groups[i]) - present.begin();
+            for (std::size_t c = 0; c < all; ++c) shift[c] += group_shifts[static_cast<std::size_t>(p) * all + c];
+        }
+        const Seen row{within(rows[i].score, kFarthestScore), rows[i].sigma, std::log(rows[i].sigma)};
+        add_row(all, row, shift, scale, log_unit, distrust, sums_.loss.data(), sums_.left.data(),
+                sums_.log_sigmas.data(), taken);
+        double* products = sums_.products.data();
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t j = 0; j <= k; ++j, products += all)
+                for (std::size_t c = 0; c < all; ++c) products[c] += f[k] * f[j];
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t c = 0; c < all; ++c) sums_.scores[k * all + c] += f[k] * taken[c];
+        if (groups[i] == kNoGroup) continue;
+        double* own = sums_of(groups[i]);
+        for (std::size_t k = 0; k < n; ++k)
+            for (std::size_t c = 0; c < all; ++c) own[k * all + c] += f[k];
+        for (std::size_t c = 0; c < all; ++c) own[n * all + c] += taken[c];
+    }
+    for (std::size_t c = 0; c < all; ++c)
+        if (sums_.loss[c] < sums_.loss[best_]) best_ = c;
+    clock_ = time;
+    rows_ += rows.size();
+    ++steps_;
+}
+
+void State::move_tails(const Moment& now, std::span<const Observation> rows, std::span<const std::size_t> groups) {
+    std::vector<double> outside(tails_.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Moved moved = now.of(rows[i].sigma, groups[i], rows[i].x);
+        const double tail = 2 * families::normal_cdf(-std::fabs((rows[i].score - moved.shift) / moved.scale));
+        for (std::size_t k = 0; k < tails_.size(); ++k) outside[k] += tail < tails_[k] ? 1 : 0;
+    }
+    for (std::size_t k = 0; k < tails_.size(); ++k)
+        tails_[k] += options_.rate * (1 - options_.levels[k] - outside[k] / static_cast<double>(rows.size()));
+}
+
+}  // namespace accrue
