@@ -47,6 +47,11 @@ void add_predict(CLI::App& app) {
     add_list(*command, "--exceed", options->exceed,
              "Thresholds, for example 0,10: the probability of more than each is added")
         ->type_name("Y,Y,...");
+    std::map<std::string, std::string> choices;
+    for (const std::string& name : off_support_names()) choices.emplace(name, name);
+    add_choice(*command, "--off-support", options->off_support, choices,
+               "Rows outside the archive: flag marks them, widen also widens their forecasts with the distance to the "
+               "archive (docs/off-support.md), refuse stops at the first");
     command->add_flag_callback(
         "--no-state", [options] { options->state = false; },
         "Forecasts of the model as it was fitted, where it has a state ('accrue update')");
@@ -62,7 +67,8 @@ void add_predict(CLI::App& app) {
         "  q0.05, ...            a column for each of --quantiles\n"
         "  lower_0.9, upper_0.9  two for each --interval\n"
         "  above_10, ...         the probability of more than each of --exceed\n"
-        "  off_support           1 where an input lies outside the range of the archive: take care there\n"
+        "  off_support           1 where an input lies outside the range of the archive, or in a gap of it: take\n"
+        "                        care there, or widen these forecasts with --off-support widen\n"
         "A recalibrated model of the normal family also adds gaussian_mean and gaussian_sigma: mean and\n"
         "standard deviation of the Gaussian forecast that was recalibrated.\n"
         "Of a model with a state ('accrue update') forecasts are as of each row's time, which lies after what\n"
