@@ -33,6 +33,7 @@ struct Options {
     std::string output;
     std::string report;
     std::string figures;
+    std::vector<std::string> later;
     int threads = 0;
     bool json = false;
     bool quiet = false;
@@ -142,6 +143,7 @@ std::string forms_text(const FitResult& result) {
 
 void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
+    require_other_file(options.output, options.later, "model");
     require(options.report.empty() || options.report != options.output,
             fmt::format("-o and --report name the same file, {}: give them one each", display_name(options.output)));
     ReportFiles report(options.report, options.figures, options.rows.files);
@@ -176,6 +178,12 @@ void run(Options& options) {
         Progress progress(options.quiet);
         fitted = fit(rows.archive, options.fit, std::ref(progress));
     });
+    if (!options.later.empty()) {
+        RowSource source = options.rows;
+        source.files = options.later;
+        const ReadRows later = read_archive(source, inputs, bytes_per_row, options.fit.seed);
+        with_threads(options.threads, [&] { judge_later(*fitted, later.archive); });
+    }
     const FitResult& result = *fitted;
     file.write(result.model.text());
     file.commit();
@@ -206,6 +214,8 @@ void run(Options& options) {
         options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")), options.fit.recipe,
         kept, result.starts.size());
     text += lab_report(result.verification, result.verdict, terminal_width());
+    if (result.later)
+        text += "\nLater rows:\n\n" + lab_report(result.later->verification, result.later->verdict, terminal_width());
     text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,
                         options.output);
     print(text + reported);
@@ -234,6 +244,10 @@ void add_fit(CLI::App& app, char** argv) {
         command
             ->add_option("-o,--output", options->output, "Model file to write; - is standard output; needed for a fit")
             ->type_name("FILE");
+    add_repeatable(*command, "--later", options->later,
+                   "Rows from after the model that predicts was made, with the same columns: sigma is rescaled where "
+                   "their errors ask for it, and verified on them; may be repeated")
+        ->type_name("FILE");
     command->add_option("--report", options->report, "Also draw the out-of-fold verification: one HTML page")
         ->type_name("FILE");
     command->add_option("--figures", options->figures, "Also write the charts of that page as SVG and PNG")
@@ -251,6 +265,10 @@ void add_fit(CLI::App& app, char** argv) {
         "--time: blocks of time then decide, and only what --fold-group names is kept whole too. docs/groups.md\n"
         "explains these. Where errors are biased, skewed or heavy-tailed, --family auto --bias auto learns\n"
         "location, skew and tails too, if held-out rows bear it out (docs/distributions.md).\n"
+        "\n"
+        "Predictions must not come from a model that was trained on the archive's own rows: its errors are too\n"
+        "small there, and no table can show it. Where that cannot be helped, give rows from after it was made\n"
+        "with --later.\n"
         "\n"
         "With files and nothing else it fits nothing: it looks at the columns and proposes a whole command.\n"
         "\n"

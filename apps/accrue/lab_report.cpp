@@ -100,7 +100,7 @@ std::vector<Line> lines(std::span<const Verification> forecasts) {
         {"  skill over a constant sigma", [](const auto& v) { return signed_percent(v.crps_skill); }},
         {"Calibration error", [](const auto& v) { return percent(v.calibration_error); }},
         {"  floor: if calibrated", [](const auto& v) { return percent(v.calibration_floor); }},
-        {"  p-value, independent rows", [](const auto& v) { return probability(v.calibration_p_value); }},
+        {"  p-value", [](const auto& v) { return probability(v.calibration_p_value); }},
         {"  sign bound", [](const auto& v) { return percent(v.sign_bound); }},
         {"Reliability score", [](const auto& v) { return number(v.rs); }},
         {"  floor: if calibrated", [](const auto& v) { return number(v.rs_floor); }},
@@ -121,6 +121,25 @@ std::vector<Line> lines(std::span<const Verification> forecasts) {
     // Of forecasts that come from a model.
     if (std::any_of(forecasts.begin(), forecasts.end(), [](const auto& v) { return !std::isnan(v.off_support); }))
         all.push_back({"Rows off the model's support", [](const auto& v) { return percent(v.off_support); }});
+    if (std::any_of(forecasts.begin(), forecasts.end(), [](const auto& v) { return !v.outside.empty(); })) {
+        const auto outside = [](const Verification& v, const auto& figure) {
+            return v.outside.empty() ? std::string(kNone) : figure(v.outside.front());
+        };
+        all.push_back({"  CRPS there", [outside](const auto& v) {
+                           return outside(v, [](const auto& own) { return number(own.crps); });
+                       }});
+        all.push_back({"  sd of z there", [outside](const auto& v) {
+                           return outside(v, [](const auto& own) { return in_sigmas(own.sd_z); });
+                       }});
+        for (std::size_t i = 0; i < first.coverage.size(); ++i)
+            all.push_back({fmt::format("  {:g}% interval coverage there", 100 * first.coverage[i].level),
+                           [outside, i](const auto& v) {
+                               return outside(v, [i](const auto& own) { return percent(own.coverage[i].observed); });
+                           }});
+    }
+    if (std::any_of(forecasts.begin(), forecasts.end(), [](const auto& v) { return v.dependence != Dependence::none; }))
+        all.push_back(
+            {"Rows, if they were independent", [](const auto& v) { return fmt::format("{:.0f}", v.effective_rows); }});
     return all;
 }
 

@@ -55,6 +55,11 @@ void add_predict(CLI::App& app) {
     command->add_option("--seed", options->seed, "Of the draws; the same seed gives the same draws")
         ->type_name("NUMBER")
         ->capture_default_str();
+    std::map<std::string, std::string> choices;
+    for (const std::string& name : off_support_names()) choices.emplace(name, name);
+    add_choice(*command, "--off-support", options->off_support, choices,
+               "Rows outside the archive: flag marks them, widen also widens their forecasts with the distance to the "
+               "archive (docs/off-support.md), refuse stops at the first");
     command->add_flag_callback(
         "--no-state", [options] { options->state = false; },
         "Forecasts of the model as it was fitted, where it has a state ('accrue update')");
@@ -71,7 +76,8 @@ void add_predict(CLI::App& app) {
         "  lower_0.9, upper_0.9  two for each --interval\n"
         "  above_10, ...         the probability of more than each of --exceed\n"
         "  draw_1, draw_2, ...   random draws, as many as --draws says\n"
-        "  off_support           1 where an input lies outside the range of the archive: take care there\n"
+        "  off_support           1 where an input lies outside the range of the archive, or in a gap of it: take\n"
+        "                        care there, or widen these forecasts with --off-support widen\n"
         "A recalibrated model of the normal family also adds gaussian_mean and gaussian_sigma: mean and\n"
         "standard deviation of the Gaussian forecast that was recalibrated.\n"
         "Draws of different rows are independent of each other, even where rows err together: their sums and\n"

@@ -80,6 +80,17 @@ std::string description(const std::string& path, const Json& model) {
             plain(state["time"]),
             state.contains("group") ? fmt::format(", groups by {}", plain(state["group"])) : std::string());
     }
+    if (model["fit"].contains("importance")) {
+        text += fmt::format(
+            "\nWhat drives the forecast: mean change where an input is permuted among rows\n"
+            "  {:<24}{:>20}{:>12}{:>12}\n",
+            "input", "location (sigmas)", "log scale", "shape");
+        for (const Json& own : model["fit"]["importance"])
+            if (own.is_object())
+                text += fmt::format("  {:<24}{:>20}{:>12}{:>12}\n", plain(own.value("input", Json())),
+                                    number(own.value("location", Json())), number(own.value("scale", Json())),
+                                    number(own.value("shape", Json())));
+    }
     text += "\nStarts\n   fold  start  iterations     cost    skill  outcome\n";
     for (const Json& start : model["fit"]["starts"])
         text += fmt::format("  {:>5}{:>7}{:>12}{:>9}{:>8}%  {}{}{}\n", start["fold"].get<int>() + 1,

@@ -69,6 +69,27 @@ struct PooledForm {
     double crps = 0;  // of this form alone, out of fold
 };
 
+// What permuting the values of an input among rows of the archive changes in the forecasts, on average: the location,
+// in units of a row's scale; the logarithm of the scale; and further parameters of the family, such as skew.
+struct InputImportance {
+    std::string input;
+    double location = 0, scale = 0, shape = 0;
+};
+
+// What rows from after the model was made say of it.
+struct LaterRows {
+    double factor = 1;      // of least CRPS on sigma
+    bool rescaled = false;  // it is beyond chance, and the model has it now
+    Verification as_fitted;
+    Verification verification;  // after that: each half of the rows by the factor of the other
+    Verdict verdict;
+};
+
+// A quick model, of the nearest rows, held out in random folds and in folds of neighbours.
+struct FoldComparison {
+    double crps_by_row = 0, crps_by_block = 0;
+};
+
 struct FitResult {
     Model model;
     // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration every fold's rows are judged
@@ -88,6 +109,9 @@ struct FitResult {
     std::vector<CandidateOutcome> candidates = {};  // in the order of their simplicity; none where nothing was left
     std::string choice = {};                        // why this one, in a sentence
     std::vector<PooledForm> pooled = {};            // none where one form was fitted
+    std::vector<InputImportance> importance = {};   // of every input
+    std::optional<FoldComparison> folds = {};       // where neighbouring rows err together and folds are by row
+    std::optional<LaterRows> later = {};            // judge_later()
     // Of families that have some: parameters of the rows, row after row (Families).
     std::vector<double> parameters = {};
     std::span<const double> parameters_of(std::size_t row) const {
@@ -130,5 +154,10 @@ FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitW
 // too good: a network may begin with what it learned from a row that it is now judged by. Throws InputError as fit(),
 // and for a model of the paper's recipe.
 FitResult refit(const Model& model, const Archive& archive, const FitWatcher& watcher = {});
+
+// Judges a fit by rows from after its model was made, and multiplies sigma by what these ask for where that is beyond
+// chance. The predictions of an archive may have been trained on its own rows, and no table can show it: errors are too
+// small then. Throws InputError for fewer than 20 rows, other inputs, or observation errors.
+void judge_later(FitResult& result, const Archive& later);
 
 }  // namespace accrue

@@ -86,6 +86,14 @@ public:
     Forecast forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction = {},
                       std::size_t first = 0) const;
 
+    // The same model, but forecasts of rows off support are wider, the more the farther from the archive: by a standard
+    // deviation of C*g(d) on top, where C is the climatological spread (of the observations where the model learned the
+    // mean, else of the errors), d the distance from the archive in standard deviations of the inputs, and g from 0 to
+    // above 1 (docs/off-support.md). It is not saved in a file.
+    Model widened() const;
+    // Why a row lies off support, "x is 7, but the archive has 0 to 5": of the input that is farthest from the archive.
+    std::string why_off_support(std::span<const std::span<const double>> inputs, std::size_t row) const;
+
     // What it has learned since its fit (accrue/state.hpp); null where that is nothing. forecast() knows nothing of it.
     const State* state() const;
     Model with_state(State state) const;

@@ -28,6 +28,9 @@ Forecast forecast_at(const Model& model, std::span<const std::span<const double>
 std::vector<ColumnRequest> input_requests(const Model& model);
 std::vector<std::vector<double>> input_codes(const Model& model, const Table& rows);
 
+// What PredictOptions::off_support can be.
+const std::vector<std::string>& off_support_names();
+
 struct PredictOptions {
     std::string prediction = {};         // column; empty: the one that the archive had
     std::vector<double> quantiles = {};  // probabilities, each a column to add
@@ -35,9 +38,11 @@ struct PredictOptions {
     std::vector<double> exceed = {};     // thresholds: the probability of more than each is a column to add
     std::size_t draws = 0;               // from each forecast, each a column to add; at most 1,000
     std::uint64_t seed = 1;              // of the draws
-    bool state = true;                   // forecasts as of each row's time, where the model has a state
-    bool header = true;                  // CSV
-    bool isolate = false;                // NetCDF, see ReadOptions
+    // Rows off support: flag marks them, widen also widens their forecasts (Model::widened), refuse throws InputError.
+    std::string off_support = "flag";
+    bool state = true;     // forecasts as of each row's time, where the model has a state
+    bool header = true;    // CSV
+    bool isolate = false;  // NetCDF, see ReadOptions
     MissingMarks marks = {};
 };
 

@@ -49,6 +49,9 @@ struct ReliabilityDiagram {
 // The shares that Verification::z_quantiles are for.
 inline constexpr std::array<double, 5> kZShares = {0.05, 0.25, 0.5, 0.75, 0.95};
 
+// What makes rows worth less than as many independent ones: groups, or neighbours.
+enum class Dependence { none, groups, neighbours };
+
 struct Verification {
     // The figures of the rows with each value of a column, in the order of the labels; values without rows, or whose
     // rows have no weight, are left out.
@@ -61,7 +64,14 @@ struct Verification {
     bool recalibrated = false;  // then it has no nlpd
     bool ensemble = false;      // z is the normal score of the rank among members; no nlpd, no sign bound
     std::size_t rows = 0;
-    double effective_rows = 0;  // fewer than rows when weights differ
+    // So many independent rows of equal weight would tell as much: of the reliability diagram (for floors, bands and
+    // p-values), the mean of z, and its spread. Fewer than rows where weights differ or rows err together.
+    double effective_rows = 0;
+    double effective_rows_of_mean = 0, effective_rows_of_spread = 0;  // 0: as many as of the diagram
+    double mean_rows() const { return effective_rows_of_mean > 0 ? effective_rows_of_mean : effective_rows; }
+    double spread_rows() const { return effective_rows_of_spread > 0 ? effective_rows_of_spread : effective_rows; }
+    Dependence dependence = Dependence::none;                      // by what
+    double neighbours = std::numeric_limits<double>::quiet_NaN();  // correlation of z from row to row, if looked at
 
     double crps = 0;
     double crps_skill = 0;  // 1 - crps/crps of the best constant sigma on the same rows; NaN when that is 0
@@ -74,7 +84,7 @@ struct Verification {
 
     double calibration_error = 0;     // largest distance between the PITs' cdf and the diagonal, 0..1
     double calibration_floor = 0;     // its median for a calibrated forecast of as many rows
-    double calibration_p_value = 0;   // Kolmogorov-Smirnov, for independent rows
+    double calibration_p_value = 0;   // Kolmogorov-Smirnov, for the effective number of rows
     double sign_bound = 0;            // no symmetric forecast has a smaller calibration error: |P(e < 0) - 1/2|
     double mean_z = 0;                // bias, in sigmas
     double sd_z = 0;                  // dispersion: above 1 the forecast is overconfident, or its tails are too light
@@ -84,6 +94,9 @@ struct Verification {
     // Share of the rows, by weight, that lie outside the range of the archive that the model was fitted on, in one
     // input at least. NaN where there is no model; verify() does not know of one.
     double off_support = std::numeric_limits<double>::quiet_NaN();
+    // Of a model: the largest spread of z that any place of its archive showed, out of fold; NaN where it is not known.
+    double archive_sd_z = std::numeric_limits<double>::quiet_NaN();
+    std::vector<Verification> outside = {};  // of these rows alone; none where there are none
     std::vector<Coverage> coverage;
     ReliabilityDiagram diagram;  // these two: empty for the values of a column
     std::vector<Breakdown> by;
@@ -94,12 +107,16 @@ struct VerifyOptions {
     std::size_t diagram_points = 101;
     std::size_t replicates = 1000;  // of the group bootstrap
     std::uint64_t seed = 1;
+    // Whether rows come in an order in which neighbours may err together: as they are, or by these times. It is then
+    // measured, and what they have in common counts in the effective number of rows.
+    bool ordered = false;
+    std::span<const double> times = {};
 };
 
 // Verifies N(mu, sigma^2) from errors e = y - mu and spreads. Weights, groups and `by` may be empty. Groups are what
-// rows that err together share: whole groups are resampled for the bands. Each column of `by` gives figures per value
-// (docs/groups.md). Throws InputError for spans of different lengths, no rows, a sigma that is not positive, a level
-// outside (0, 1).
+// rows that err together share: whole groups are resampled for the bands, and their sums tell what rows are worth. Each
+// column of `by` gives figures per value (docs/groups.md). Throws InputError for spans of different lengths, no rows, a
+// sigma that is not positive, a level outside (0, 1).
 Verification verify(std::span<const double> errors, std::span<const double> sigmas,
                     std::span<const double> weights = {}, const Grouping& groups = {},
                     const VerifyOptions& options = {}, std::span<const ColumnGrouping> by = {});

@@ -282,6 +282,7 @@ def fit(
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     missing: Literal["refuse", "drop", "impute"] = "refuse",
     missing_value: Any = None,
+    later: Any = None,
     progress: bool | None = None,
     **options: Unpack[FitOptions],
 ) -> Model:
@@ -311,6 +312,8 @@ def fit(
         that the model learns from, and rows without another value are dropped.
     missing_value: a number that means a missing one in columns of `inputs`, such as -9999, or several, or a mapping of columns
         to such numbers. They become NaN.
+    later: rows from after the model that predicts was made, with the same named columns: sigma is rescaled where their errors
+        ask for it, and verified on them (docs/evaluate.md). The columns of the archive must have names then.
     progress: True or False; default: where someone can see it.
     options: what is learned and how: form, recipe, score, balance, bias, mean, recalibrate, folds, seed and others, which
         help(accrue.FitOptions) and docs/options.md explain.
@@ -363,6 +366,18 @@ def fit(
     roles.core.set_inputs(names, values, [labels for _, labels in read] if typed else [], missing == "impute")
     with progress_of(progress) as watcher:
         fitted = _core.fit(roles.core, fit_options, watcher)
+    if later is not None:
+        given = dict(
+            prediction=prediction, observation=observation, error=error, weight=sample_weight, group=groups, fold_group=fold_groups, time=times, by=by
+        )
+        if not table.named or any(not isinstance(role, str) for name, role in given.items() if role is not None and name != "by"):
+            raise ValueError("later goes with an archive whose columns have names, by which prediction, observation and so on are given")
+        later_table = Table(later, needed, missing_value=missing_value)
+        later_roles = _Roles(later_table, **given)
+        read = [_input(later_table, name) for name in names]
+        values = later_roles.load(missing, [(f"column '{name}' of later", values) for name, (values, _) in zip(names, read)], ("refuse", "drop", "impute"))
+        later_roles.core.set_inputs(names, values, [labels for _, labels in read] if typed else [], missing == "impute")
+        fitted.judge_later(later_roles.core)
     model = Model(fitted.model, fitted, roles.kept)
     if categories and table.named:
         taken = {*(name for role, name in roles.used.items() if role != "time"), *_sources(names)}
@@ -590,11 +605,27 @@ class Model:
         return [(f"column '{name}'", table.raw(name)) for name in names]
 
     @overload
-    def predict(self, inputs: _Dataset, prediction: Any = None, *, quantiles: Sequence[float] | None = None, state: bool = True) -> Any: ...
+    def predict(
+        self,
+        inputs: _Dataset,
+        prediction: Any = None,
+        *,
+        quantiles: Sequence[float] | None = None,
+        state: bool = True,
+        off_support: Literal["flag", "widen", "refuse"] = "flag",
+    ) -> Any: ...
 
     @overload
     def predict(
-        self, inputs: Any, prediction: Any = None, *, times: Any = None, groups: Any = None, state: bool = True, quantiles: None = None
+        self,
+        inputs: Any,
+        prediction: Any = None,
+        *,
+        times: Any = None,
+        groups: Any = None,
+        state: bool = True,
+        quantiles: None = None,
+        off_support: Literal["flag", "widen", "refuse"] = "flag",
     ) -> Forecast: ...
 
     def predict(
@@ -607,6 +638,7 @@ class Model:
         state: bool = True,
         quantiles: Sequence[float] | None = None,
         missing_value: Any = None,
+        off_support: Literal["flag", "widen", "refuse"] = "flag",
     ) -> Any:
         """The forecast of new rows.
 
@@ -617,6 +649,8 @@ class Model:
             state was made with. Forecasts are as of each row's time, which lies after what the state has seen.
             state=False gives the forecasts of the model as it was fitted.
         missing_value: as for `fit`; the forecasts of such rows are NaN.
+        off_support: of rows outside the archive: "flag" marks them, "widen" also widens their forecasts with the distance to
+            the archive, "refuse" raises ValueError (docs/off-support.md).
 
         Of an xarray Dataset it returns a Dataset with `mean`, `sigma` and `off_support`, and with `quantiles` along a dimension
         of that name; lazy arrays stay lazy.
@@ -626,7 +660,14 @@ class Model:
         >>> model.predict(archive).sigma.shape
         (500,)
         """
+        if off_support not in ("flag", "widen", "refuse"):
+            raise ValueError(f"off_support must be one of flag, widen, refuse, but it is {off_support!r}")
+        if off_support == "widen":
+            wider = Model(self._core.widened())
+            return wider.predict(inputs, prediction, times=times, groups=groups, state=state, quantiles=quantiles, missing_value=missing_value)
         if type(inputs).__module__.partition(".")[0] == "xarray" and hasattr(inputs, "data_vars"):
+            if off_support == "refuse":
+                raise ValueError('off_support="refuse" is not for xarray Datasets: look at off_support of the result')
             if state and self._core.state_columns is not None:
                 raise ValueError("the model has a state, which forecasts of Datasets do not use: give state=False")
             from ._xarray import predict
@@ -652,8 +693,15 @@ class Model:
         mu = roles.get("prediction")
         columns = [column(values, what, None if mu is None else len(mu)) for what, values in self._columns(table)]
         if times is not None:
-            return self._with_family(*_core.forecast_at(self._core, columns, mu, roles.get("time"), roles.get("group")))
-        return self._forecast(columns, mu, table.rows())
+            forecast = self._with_family(*_core.forecast_at(self._core, columns, mu, roles.get("time"), roles.get("group")))
+        else:
+            forecast = self._forecast(columns, mu, table.rows())
+        if off_support == "refuse":
+            outside = forecast.off_support & ~np.isnan(forecast.sigma)
+            found = self._core.why_off_support(columns, outside.astype(np.uint8).tobytes())
+            if found is not None:
+                raise ValueError(f"row {found[0] + 1} lies outside the archive: {found[1]}")
+        return forecast
 
     def _with_family(self, mean: Array, sigma: Array, off_support: bytes, parameters: Array, family: _core.Family) -> Forecast:
         outside = np.frombuffer(off_support, np.uint8).astype(bool) | np.isnan(sigma)

@@ -242,6 +242,16 @@ void add_model(nb::module_& module) {
                     list.append(nb::make_tuple(input.column, input_kind_names()[static_cast<std::size_t>(input.kind)]));
                 return list;
             })
+        .def("widened", &Model::widened)
+        // Of the first row that lies off support; None where none does.
+        .def("why_off_support",
+             [](const Model& model, const nb::list& inputs, const nb::bytes& off_support) -> nb::object {
+                 const Columns columns(inputs);
+                 const auto* flags = static_cast<const std::uint8_t*>(off_support.data());
+                 for (std::size_t row = 0; row < off_support.size(); ++row)
+                     if (flags[row] != 0) return nb::make_tuple(row, model.why_off_support(columns.spans, row));
+                 return nb::none();
+             })
         .def("category_code", &Model::category_code)
         .def("takes_missing", &Model::takes_missing)
         .def_prop_ro("prediction", &Model::prediction)
@@ -266,6 +276,11 @@ void add_model(nb::module_& module) {
                              remarks.push_back(remark.text(in_python));
                          return remarks;
                      })
+        .def("judge_later",
+             [](Fit& fit, const nb::object& rows) {
+                 const Archive& later = nb::cast<const Rows&>(rows).archive();
+                 without_gil([&] { judge_later(fit.result, later); });
+             })
         .def_prop_ro("errors", [](const Fit& fit) { return to_array(fit.result.errors); })
         .def_prop_ro("sigmas", [](const Fit& fit) { return to_array(fit.result.sigmas); })
         .def("report", [](const Fit& fit, const std::string& title) {

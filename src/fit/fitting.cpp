@@ -14,9 +14,12 @@
 #include "core/exp.hpp"
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
+#include "fit/fold_comparison.hpp"
 #include "fit/folds.hpp"
+#include "fit/importance.hpp"
 #include "fit/verdict.hpp"
 #include "optimise/minimise.hpp"
+#include "verify/dependence.hpp"
 
 namespace accrue::fitting {
 
@@ -75,6 +78,16 @@ Json candidates_json(const Candidates& candidates) {
         json["taken"] = own.taken;
         list.push_back(std::move(json));
     }
+    return list;
+}
+
+Json importance_json(const std::vector<InputImportance>& importance) {
+    Json list = Json::array();
+    for (const InputImportance& own : importance)
+        list.push_back({{"input", own.input},
+                        {"location", core::rounded_json(own.location, 4)},
+                        {"scale", core::rounded_json(own.scale, 4)},
+                        {"shape", core::rounded_json(own.shape, 4)}});
     return list;
 }
 
@@ -337,9 +350,11 @@ void Fitting::judge_calibration_by_fold(FitResult& result) const {
     double min_p_value = 1;
     VerifyOptions scores_alone;
     scores_alone.levels = {};
+    scores_alone.ordered = true;
     const auto folds = static_cast<double>(arranged.folds());
     for (std::size_t k = 0; k < arranged.folds(); ++k) {
-        std::vector<double> errors, sigmas, weights, parameters;
+        std::vector<double> errors, sigmas, weights, parameters, times;
+        std::vector<std::uint32_t> groups;
         for (std::size_t at = arranged.starts[k]; at < arranged.starts[k + 1]; ++at) {
             const std::uint32_t row = arranged.order[at];
             errors.push_back(result.errors[row]);
@@ -347,9 +362,13 @@ void Fitting::judge_calibration_by_fold(FitResult& result) const {
             const auto own = result.parameters_of(row);
             parameters.insert(parameters.end(), own.begin(), own.end());
             if (!arranged.weights.empty()) weights.push_back(arranged.weights[at]);
+            if (!archive.groups.codes.empty()) groups.push_back(archive.groups.codes[row]);
+            if (!archive.times.empty()) times.push_back(archive.times[row]);
         }
+        scores_alone.times = times;
+        const Grouping together{groups, groups.empty() ? std::span<const std::string>{} : archive.groups.labels};
         const Verification own =
-            verify(errors, sigmas, Families{{recalibrated[k]}, {}, parameters}, weights, {}, scores_alone);
+            verify(errors, sigmas, Families{{recalibrated[k]}, {}, parameters}, weights, together, scores_alone);
         v.calibration_error += own.calibration_error / folds;
         v.calibration_floor += own.calibration_floor / folds;
         v.rs += own.rs / folds;
@@ -396,13 +415,16 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
             if (is_held_out(i)) own.push_back(values[i]);
         return std::span<const T>(own);
     };
-    std::vector<double> own_errors, own_sigmas, own_weights;
+    std::vector<double> own_errors, own_sigmas, own_weights, own_times;
     std::vector<std::uint32_t> own_codes;
     std::vector<std::vector<std::uint32_t>> own_values(archive.by.size());
     const auto errors = taken(std::span<const double>(result.errors), own_errors);
     const auto sigmas = taken(std::span<const double>(result.sigmas), own_sigmas);
     const auto weights = taken(archive.weights, own_weights);
     const Grouping groups{taken(archive.groups.codes, own_codes), archive.groups.labels};
+    VerifyOptions verify_options;
+    verify_options.ordered = !verification::in_order_of_size(archive);
+    verify_options.times = taken(archive.times, own_times);
     std::vector<ColumnGrouping> by = archive.by;
     for (std::size_t c = 0; c < by.size(); ++c) by[c].rows.codes = taken(by[c].rows.codes, own_values[c]);
     std::vector<double> own_parameters;
@@ -414,15 +436,16 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
             }
     const std::span<const double> parameters = count < arranged.rows() ? own_parameters : result.parameters;
     if (recalibrated.empty()) {
-        result.verification = verify(errors, sigmas, Families{{family}, {}, parameters}, weights, groups, {}, by);
+        result.verification =
+            verify(errors, sigmas, Families{{family}, {}, parameters}, weights, groups, verify_options, by);
     } else {
         result.families = recalibrated;
         result.parts.resize(arranged.rows());
         for (std::size_t at = 0; at < arranged.rows(); ++at) result.parts[arranged.order[at]] = part_of(at);
         std::vector<std::uint32_t> own_parts;
         const auto family_codes = taken(std::span<const std::uint32_t>(result.parts), own_parts);
-        result.verification =
-            verify(errors, sigmas, Families{recalibrated, family_codes, parameters}, weights, groups, {}, by);
+        result.verification = verify(errors, sigmas, Families{recalibrated, family_codes, parameters}, weights, groups,
+                                     verify_options, by);
         if (options.recipe == "default") judge_calibration_by_fold(result);
     }
     result.verification.name = options.recipe == "default" ? "out of fold" : "test rows";
@@ -432,7 +455,10 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     const ArchiveConditions conditions(archive);
     result.conditional = conditional_calibration(normal_scores(result.errors, result.sigmas, forecasts),
                                                  conditions.all(), archive.groups, archive.times);
-    add_conditional(result.verdict, result.conditional, archive, options);
+    if (result.conditional.neighbours_err_together && folds_are_by_row(archive, options))
+        result.folds = compare_folds(arranged, encodings::column_count(content->inputs), options.seed);
+    add_conditional(result.verdict, result.conditional, result.folds, archive, options);
+    result.importance = input_importance(Model(content), archive, options.seed);
     for (Message& remark : observation_remarks(archive, options, result.errors, result.sigmas, forecasts))
         result.verdict.remarks.push_back(std::move(remark));
     result.candidates = std::move(candidates);
@@ -444,6 +470,10 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     content->columns = columns_json(archive);
     content->configuration = configuration_json(options, starts, patience, archive);
     content->fit = outcome_json(trained, std::max<std::size_t>(pooled.size(), 1));
+    if (!result.importance.empty()) content->fit["importance"] = importance_json(result.importance);
+    if (result.folds)
+        content->fit["fold_comparison"] = {{"crps_by_row", core::rounded_json(result.folds->crps_by_row, 6)},
+                                           {"crps_by_block", core::rounded_json(result.folds->crps_by_block, 6)}};
     if (!result.candidates.empty()) content->fit["candidates"] = candidates_json(result.candidates);
     for (const PooledForm& own : pooled)
         content->fit["forms"].push_back({{"form", own.form},

@@ -245,6 +245,7 @@ std::vector<Encoding> encodings_of(const Archive& archive) {
         const auto [low, high] = std::minmax_element(values.begin(), values.end());
         encoding.low = *low;
         encoding.high = *high;
+        if (type.kind == InputKind::number) encoding.gaps = encodings::gaps_of(values, encoding.scaling.scale);
         encodings.push_back(std::move(encoding));
     }
     return encodings;

@@ -18,6 +18,7 @@ namespace {
 constexpr double kFewRows = 100;
 constexpr double kLittleSkill = 0.005;  // below this a constant does as well
 constexpr double kWorthCorrecting = 0.01;
+constexpr double kKinder = 0.02;  // a share of the CRPS that is worth a word
 
 }  // namespace
 
@@ -59,8 +60,13 @@ Verdict fit_verdict(const Verification& v, const FitOptions& options, const Bias
     return result;
 }
 
-void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional, const Archive& archive,
-                     const FitOptions& options) {
+bool folds_are_by_row(const Archive& archive, const FitOptions& options) {
+    return archive.groups.codes.empty() && archive.fold_groups.codes.empty() && archive.times.empty() &&
+           options.recipe == "default";
+}
+
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional,
+                     const std::optional<FoldComparison>& folds, const Archive& archive, const FitOptions& options) {
     if (!conditional.passes) {
         const bool input =
             conditional.worst_role == Condition::Role::input || conditional.worst_role == Condition::Role::prediction;
@@ -72,13 +78,17 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
                                                               form.gives_any_outputs() && form.random_starts())
             verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
     }
-    const bool by_row = archive.groups.codes.empty() && archive.fold_groups.codes.empty() && archive.times.empty();
-    if (conditional.neighbours_err_together && by_row && options.recipe == "default")
-        verdict.remarks.push_back(core::message(
-            "Neighbouring rows err together (correlation {:.2f} from one to the next): {} rows are worth about {:.0f}, "
-            "and folds by row are too kind. Name what they share with {}, or their time with {}.",
-            conditional.neighbours, archive.errors.size(), conditional.effective_rows, core::option("group"),
-            core::option("time")));
+    if (!conditional.neighbours_err_together || !folds_are_by_row(archive, options)) return;
+    // What a quick model gains from neighbours that were in other folds.
+    const double kinder = folds ? folds->crps_by_block / folds->crps_by_row - 1 : 0;
+    verdict.remarks.push_back(core::message(
+        "Folds by row are too kind where neighbouring rows err together{}. Name what they share with {}, or their time "
+        "with {}.",
+        kinder > kKinder ? fmt::format(": the CRPS of a quick model is {:.0f}% higher where whole blocks of rows are "
+                                       "held out",
+                                       100 * kinder)
+                         : "",
+        core::option("group"), core::option("time")));
 }
 
 namespace {

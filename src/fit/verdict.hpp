@@ -11,9 +11,12 @@ using BiasGain = std::vector<double>;
 // The words for a fit: what verification says, and what to do about it.
 Verdict fit_verdict(const Verification& verification, const FitOptions& options, const BiasGain& gain);
 
+// Whether rows of one group or time may be in several folds.
+bool folds_are_by_row(const Archive& archive, const FitOptions& options);
+
 // What rows of one place, or rows that err together, say of the forecast.
-void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional, const Archive& archive,
-                     const FitOptions& options);
+void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional,
+                     const std::optional<FoldComparison>& folds, const Archive& archive, const FitOptions& options);
 
 // What the observations themselves tell: that they end at a value, and how many are equal. `forecasts` are the held-out
 // ones, whose errors and sigmas these are.

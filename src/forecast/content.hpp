@@ -31,6 +31,7 @@ struct Model::Content {
     bool learns_location = false;
     SharedFamily family = normal_family();  // around which there may be bounds and a recalibration
     std::optional<State> state = {};        // how normal scores have moved since the fit
+    bool widens_off_support = false;        // Model::widened(); not in the file
     // For people and for reports: not needed to forecast.
     std::string accrue_version{kVersion};  // that fitted it
     nlohmann::ordered_json columns;

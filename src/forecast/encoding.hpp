@@ -33,6 +33,11 @@ public:
     // had such, says so.
     bool imputed = false;
     bool has_indicator = false;
+    // Stretches inside that range in which the archive has no rows, though it has many on both sides; of numbers.
+    struct Gap {
+        double low, high;
+    };
+    std::vector<Gap> gaps = {};
 
     void set_labels(std::vector<std::string> labels);
     const std::vector<std::string>& labels() const { return labels_; }
@@ -46,11 +51,20 @@ public:
     // a value is missing.
     void encode(const double* values, std::size_t rows, double* out, std::size_t stride, std::uint8_t* off_support,
                 std::uint8_t* missing) const;
+    // How far a value lies from those of the archive, in standard deviations of the input: 0 within its range, but for
+    // its gaps. A category, or a missing value, that the archive did not have is at distance 1.
+    double distance(double value) const;
+    // "x is 7, but the archive has 0 to 5"
+    std::string why_off_support(double value) const;
 
 private:
     std::vector<std::string> labels_;
     std::unordered_map<std::string, double> codes_;
 };
+
+// The gaps of an archive's values: stretches of at least a quarter of their standard deviation `scale`, with 5% of the
+// values on both sides, that are far longer than values of this density, and of this spacing, leave by chance.
+std::vector<Encoding::Gap> gaps_of(std::span<const double> values, double scale);
 
 // Of all inputs together: categories first, as fields want them.
 std::size_t column_count(std::span<const Encoding> encodings);

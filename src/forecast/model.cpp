@@ -88,6 +88,37 @@ double Model::standardised(std::size_t input, double value) const {
     return std::isnan(value) ? 0 : std::clamp(content_->inputs.at(input).scaling(value), -kFarthest, kFarthest);
 }
 
+Model Model::widened() const {
+    auto content = std::make_shared<Content>(*content_);
+    content->widens_off_support = true;
+    return Model(std::move(content));
+}
+
+std::string Model::why_off_support(std::span<const std::span<const double>> inputs, std::size_t row) const {
+    const std::vector<Encoding>& all = content_->inputs;
+    std::size_t farthest = 0;
+    for (std::size_t k = 1; k < all.size(); ++k)
+        if (all[k].distance(inputs[k][row]) > all[farthest].distance(inputs[farthest][row])) farthest = k;
+    return all.empty() ? "" : all[farthest].why_off_support(inputs[farthest][row]);
+}
+
+namespace {
+
+// Where a forecast is off support its standard deviation becomes hypot(sigma, C*g(d)).
+double growth(double distance) {
+    return std::hypot(std::sqrt(-std::expm1(-distance)), std::log1p(distance));
+}
+
+// Of a row, over all inputs.
+double distance_of(std::span<const Encoding> encodings, std::span<const std::span<const double>> inputs,
+                   std::size_t row) {
+    double squares = 0;
+    for (std::size_t k = 0; k < encodings.size(); ++k) squares += std::pow(encodings[k].distance(inputs[k][row]), 2);
+    return std::sqrt(squares);
+}
+
+}  // namespace
+
 Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction,
                          std::size_t first) const {
     Forecast result = before_recalibration(inputs, prediction);
@@ -99,15 +130,26 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
     const std::size_t rows = result.sigma.size();
     const std::size_t width = complete.width();
     const std::size_t count = c.outputs().further();
+    const double climatology = c.mean.empty() ? c.error_scale : c.target_scaling.scale;
     const std::vector<double> further = std::move(result.parameters);
     result.parameters.assign(width * rows, kMissing);
     core::for_blocks(rows, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             if (std::isnan(result.sigma[i])) continue;
-            double location = result.mean.empty() ? 0 : result.mean[i];
-            complete(location, result.sigma[i], std::span(further).subspan(i * count, count), first + i,
-                     std::span(result.parameters).subspan(i * width, width));
-            if (!result.mean.empty()) result.mean[i] = location;
+            const double centre = result.mean.empty() ? 0 : result.mean[i];
+            const double scale = result.sigma[i];
+            // Location and scale become mean and standard deviation.
+            const auto complete_with = [&](double wider) {
+                double location = centre;
+                result.sigma[i] = wider * scale;
+                complete(location, result.sigma[i], std::span(further).subspan(i * count, count), first + i,
+                         std::span(result.parameters).subspan(i * width, width));
+                if (!result.mean.empty()) result.mean[i] = location;
+            };
+            complete_with(1);
+            if (!c.widens_off_support || result.off_support[i] == 0) continue;
+            const double beyond = climatology * growth(distance_of(c.inputs, inputs, i));
+            complete_with(std::hypot(1, beyond / result.sigma[i]));
         }
     });
     return result;

@@ -152,6 +152,7 @@ Json input_json(const Encoding& encoding) {
     json.update(scaling_json(encoding.scaling));
     json["lowest"] = encoding.low;
     json["highest"] = encoding.high;
+    for (const Encoding::Gap& gap : encoding.gaps) json["gaps"].push_back({gap.low, gap.high});
     if (encoding.is_category()) json["labels"] = encoding.labels();
     if (encoding.imputed) json["missing"] = encoding.has_indicator ? "mean and indicator" : "mean";
     return json;
@@ -178,6 +179,8 @@ Encoding input_of(const Json& json) {
     encoding.scaling = scaling_of(json);
     encoding.low = json.at("lowest").get<double>();
     encoding.high = json.at("highest").get<double>();
+    if (json.contains("gaps"))
+        for (const Json& gap : json.at("gaps")) encoding.gaps.push_back({gap.at(0), gap.at(1)});
     core::require(encoding.low <= encoding.high, "the range of its input '{}' ends before it begins",
                   printable(encoding.name));
     return encoding;

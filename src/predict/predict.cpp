@@ -100,8 +100,19 @@ std::vector<std::vector<double>> input_codes(const Model& model, const Table& ro
     return codes;
 }
 
-void predict_files(const Model& model, const std::vector<std::string>& files, const std::string& output,
+const std::vector<std::string>& off_support_names() {
+    static const std::vector<std::string> names = {"flag", "widen", "refuse"};
+    return names;
+}
+
+void predict_files(const Model& as_fitted, const std::vector<std::string>& files, const std::string& output,
                    const PredictOptions& options) {
+    const auto& choices = off_support_names();
+    core::require(std::find(choices.begin(), choices.end(), options.off_support) != choices.end(),
+                  "{} must be one of {}, but it is '{}'{}", core::option("off_support"), name_list(choices),
+                  printable(options.off_support), suggestion(options.off_support, choices));
+    const Model model = options.off_support == "widen" ? as_fitted.widened() : as_fitted;
+    const bool refuses = options.off_support == "refuse";
     const std::string prediction = options.prediction.empty() ? model.prediction() : options.prediction;
     core::require(prediction.empty() || !model.has_mean(), "the model has a mean of its own: it takes no {}",
                   core::option("prediction"));
@@ -220,6 +231,10 @@ void predict_files(const Model& model, const std::vector<std::string>& files, co
                                       : forecast_at(model, values.first(inputs), mu, values[first_of_state],
                                                     grouped ? std::span<const double>(values[first_of_state + 1])
                                                             : std::span<const double>{});
+        for (std::size_t i = 0; refuses && i < forecast.off_support.size(); ++i)
+            if (forecast.off_support[i] != 0 && !std::isnan(forecast.sigma[i]))
+                core::refuse("{}: a row lies outside the archive: {}", core::option("off_support", "refuse"),
+                             model.why_off_support(values.first(inputs), i));
         std::size_t column = 0;
         if (has_mean) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
         std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[column++].begin());

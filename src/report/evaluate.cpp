@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -12,7 +13,9 @@
 #include "accrue/predict.hpp"
 #include "core/error.hpp"
 #include "data/role_table.hpp"
+#include "forecast/content.hpp"
 #include "report/judged.hpp"
+#include "verify/dependence.hpp"
 
 namespace accrue {
 
@@ -29,6 +32,7 @@ struct OffSupport {
 struct Figures {
     std::vector<double> sigmas, errors, means;
     std::vector<double> parameters;  // Families::parameters
+    std::vector<double> outside;     // 1 where a row lies off support
 };
 
 bool has_own_errors(const Model& model) {
@@ -78,6 +82,7 @@ Figures figures_of(const Model& model, std::span<const Values> inputs, std::size
         off_support.outside += forecast.off_support[i] != 0 ? weight : 0;
     }
     Figures figures;
+    figures.outside.assign(forecast.off_support.begin(), forecast.off_support.end());
     if (has_own_errors(model)) {
         const Values from = observation.empty() ? errors : observation;
         figures.errors.assign(from.begin(), from.end());
@@ -89,14 +94,71 @@ Figures figures_of(const Model& model, std::span<const Values> inputs, std::size
     return figures;
 }
 
-void add_verification(ReportForecast& forecast, const std::string& name, const OffSupport& off_support,
+// The largest spread of z in any place of the archive, out of fold, as the model is now.
+double archive_sd_z(const Model& model) {
+    using Json = nlohmann::ordered_json;
+    const Json& fit = model.content().fit;
+    const Json& figures = model.content().verification;
+    double largest = std::numeric_limits<double>::quiet_NaN();
+    const auto look = [&](const Json& own) {
+        if (!own.is_object() || !own.contains("sd_z") || !own["sd_z"].is_number()) return;
+        largest = std::fmax(largest, own["sd_z"].get<double>());
+    };
+    look(figures);
+    if (figures.contains("conditional"))
+        for (const Json& column : figures["conditional"]["columns"])
+            for (const Json& place : column["places"]) look(place);
+    if (!fit.contains("later") || !fit["later"].is_object()) return largest;
+    const Json& later = fit["later"];
+    if (later.value("rescaled", Json()) == true && later.contains("factor") && later["factor"].is_number())
+        largest /= later["factor"].get<double>();
+    if (later.contains("verification")) look(later["verification"]);
+    return largest;
+}
+
+// Figures of the rows off a model's support alone; none where there are none.
+std::vector<Verification> verify_outside(const ReportForecast& forecast, Values outside, const Archive& rows,
+                                         const VerifyOptions& options) {
+    const std::size_t width = parameters_per_row(*forecast.model->family());
+    std::vector<double> errors, sigmas, weights, parameters;
+    std::vector<std::uint32_t> groups;
+    double weight = 0;
+    for (std::size_t i = 0; i < outside.size(); ++i) {
+        if (outside[i] == 0) continue;
+        errors.push_back(forecast.errors[i]);
+        sigmas.push_back(forecast.sigmas[i]);
+        const auto own = forecast.parameters.subspan(i * width, width);
+        parameters.insert(parameters.end(), own.begin(), own.end());
+        if (!rows.weights.empty()) weights.push_back(rows.weights[i]);
+        if (!rows.groups.codes.empty()) groups.push_back(rows.groups.codes[i]);
+        weight += rows.weights.empty() ? 1 : rows.weights[i];
+    }
+    if (!(weight > 0)) return {};
+    const Grouping together{groups, groups.empty() ? std::span<const std::string>{} : rows.groups.labels};
+    VerifyOptions own_options = options;
+    own_options.ordered = false;
+    own_options.times = {};
+    Verification own =
+        verify(errors, sigmas, Families{{forecast.model->family()}, {}, parameters}, weights, together, own_options);
+    own.name = "off support";
+    own.diagram = {};
+    return {std::move(own)};
+}
+
+void add_verification(ReportForecast& forecast, const std::string& name, const OffSupport& off_support, Values outside,
                       const Archive& rows, const EvaluateOptions& options) {
     VerifyOptions verify_options;
     verify_options.levels = options.levels;
+    verify_options.ordered = !verification::in_order_of_size(rows);
+    verify_options.times = rows.times;
     forecast.verification = verify(forecast.errors, forecast.sigmas, forecast.families(), rows.weights, rows.groups,
                                    verify_options, rows.by);
     forecast.verification.name = name;
-    if (forecast.model != nullptr) forecast.verification.off_support = off_support.outside / off_support.all;
+    if (forecast.model != nullptr) {
+        forecast.verification.off_support = off_support.outside / off_support.all;
+        forecast.verification.archive_sd_z = archive_sd_z(*forecast.model);
+        forecast.verification.outside = verify_outside(forecast, outside, rows, verify_options);
+    }
     judged::add_details(forecast, rows, options);
     if (!options.conditional) return;
     const ArchiveConditions conditions(rows);
@@ -186,6 +248,7 @@ Evaluation evaluate(const Archive& rows, std::span<const RowForecast> forecasts,
         forecast.own_family = given.family;
         forecast.parameters = given.parameters;
         OffSupport off_support;
+        Values outside;
         if (!given.means.empty()) {
             Figures& own = memory->figures.emplace_back();
             own.errors = errors_about(given.means, archive.observation, given.name);
@@ -202,8 +265,9 @@ Evaluation evaluate(const Archive& rows, std::span<const RowForecast> forecasts,
             forecast.parameters = own.parameters;
             if (!own.errors.empty()) forecast.errors = own.errors;
             if (!own.means.empty()) forecast.means = own.means;
+            outside = own.outside;
         }
-        add_verification(forecast, given.name, off_support, archive, options);
+        add_verification(forecast, given.name, off_support, outside, archive, options);
     }
     judged::add_baselines(result.forecasts, archive, options, *memory);
     return result;
@@ -217,7 +281,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
     // A model, and the places of its figures among the computed columns.
     struct Loaded {
         Model model;
-        std::size_t sigmas = 0;
+        std::size_t sigmas = 0, outside = 0;
         std::optional<std::size_t> errors = {}, means = {};  // where they are not those of the rows
         OffSupport off_support = {};
         std::size_t rows = 0;                 // that were read
@@ -267,6 +331,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
                 drawn.push_back(request.name);
         }
         loaded.sigmas = plan.computed++;
+        loaded.outside = plan.computed++;
         if (has_own_errors(model)) loaded.errors = plan.computed++;
         if (has_own_errors(model) && (draw || keep_observation) && roles.error.empty()) loaded.means = plan.computed++;
         normal = normal && model.family()->is_normal();
@@ -301,6 +366,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
                 for (std::size_t at = k; at < own.parameters.size(); at += width) column.push_back(own.parameters[at]);
             }
             columns[loaded.sigmas] = std::move(own.sigmas);
+            columns[loaded.outside] = std::move(own.outside);
             if (loaded.errors) columns[*loaded.errors] = std::move(own.errors);
             if (loaded.means) columns[*loaded.means] = std::move(own.means);
         }
@@ -308,6 +374,8 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
     plan.work_bytes = verify_bytes_per_row(!roles.weight.empty(), !source.by.empty(), normal);
     for (const Loaded& loaded : *models)  // row after row
         plan.work_bytes += parameters_per_row(*loaded.model.family()) * sizeof(double);
+    // Errors, sigmas and weights of rows off support, which may be all of them.
+    if (!models->empty()) plan.work_bytes += (roles.weight.empty() ? 2 : 3) * sizeof(double);
     plan.work_bytes += judged::bytes_per_row(forecasts, options);
     if (options.conditional) plan.work_bytes += 5 * sizeof(double);  // scores, PITs and places of rows
     const auto table = std::make_shared<const data::RoleTable>(source, plan);
@@ -332,6 +400,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
         forecast.errors = result.rows.archive.errors;
         forecast.means = result.rows.archive.prediction;
         OffSupport off_support;
+        Values outside;
         if (given.is_model) {
             Loaded& loaded = *next++;
             forecast.model = &loaded.model;
@@ -346,10 +415,11 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
             if (loaded.errors) forecast.errors = table->computed(*loaded.errors);
             if (loaded.means) forecast.means = table->computed(*loaded.means);
             off_support = loaded.off_support;
+            outside = table->computed(loaded.outside);
         } else {
             forecast.sigmas = table->numbers(given.name);
         }
-        add_verification(forecast, given.name, off_support, result.rows.archive, options);
+        add_verification(forecast, given.name, off_support, outside, result.rows.archive, options);
     }
     judged::add_baselines(result.forecasts, result.rows.archive, options, *memory);
     return result;

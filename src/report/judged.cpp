@@ -10,6 +10,7 @@
 #include "accrue/messages.hpp"
 #include "accrue/scores.hpp"
 #include "core/error.hpp"
+#include "verify/dependence.hpp"
 #include "verify/ensembles.hpp"
 #include "verify/isotonic.hpp"
 #include "verify/score_parts.hpp"
@@ -39,9 +40,11 @@ OptionName quantile_option() {
     return {"quantiles", "", false, "--quantile-columns"};
 }
 
-VerifyOptions verify_options(const EvaluateOptions& options) {
+VerifyOptions verify_options(const EvaluateOptions& options, const Archive& rows) {
     VerifyOptions own;
     own.levels = options.levels;
+    own.ordered = !verification::in_order_of_size(rows);
+    own.times = rows.times;
     return own;
 }
 
@@ -77,7 +80,7 @@ ReportForecast baseline(const std::string& name, const Archive& rows, const Eval
         forecast.means = rows.prediction;
         forecast.sigmas = memory.keep(std::vector<double>(rows.errors.size(), sigma));
         forecast.verification =
-            verify(forecast.errors, forecast.sigmas, rows.weights, rows.groups, verify_options(options), rows.by);
+            verify(forecast.errors, forecast.sigmas, rows.weights, rows.groups, verify_options(options, rows), rows.by);
         forecast.verification.name = title;
         forecast.details.words = "N(prediction, root mean square error), ";
     } else {
@@ -151,7 +154,7 @@ void require_no_crossing(std::span<const std::string> columns, std::span<const d
 void judge_members(ReportForecast& forecast, const Archive& rows, const EvaluateOptions& options, Memory& memory) {
     const std::string name = forecast.verification.name;
     verification::VerifiedEnsemble judged = verification::verify_ensemble(
-        forecast.members, rows.observation, rows.weights, rows.groups, verify_options(options), rows.by);
+        forecast.members, rows.observation, rows.weights, rows.groups, verify_options(options, rows), rows.by);
     forecast.verification = std::move(judged.verification);
     forecast.verification.name = name;
     forecast.details.ensemble = std::move(judged.figures);

@@ -16,6 +16,7 @@
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
 #include "families/normal.hpp"
+#include "verify/dependence.hpp"
 #include "verify/pits.hpp"
 
 namespace accrue {
@@ -32,9 +33,6 @@ constexpr std::size_t kMinClusters = 10;  // of independent rows or groups, for 
 constexpr std::size_t kMaxValues = 1000;  // of a column; of more those with the most rows
 constexpr std::size_t kEdgeSample = 100'000;
 constexpr std::size_t kMaxRows = 200'000;
-constexpr std::size_t kBlocks = 100;              // of neighbours that err together
-constexpr double kMinNeighbours = 0.1;            // a correlation that matters
-constexpr double kChance = 4;                     // standard errors
 constexpr double kHalfOf90 = 1.6448536269514722;  // of the central 90% interval of a standard normal
 // A difference that nobody would act on is no fault, however many rows show it.
 constexpr double kMinBias = 0.05;
@@ -214,18 +212,6 @@ void add_range(ConditionalPlace& place, std::span<const double> numbers, std::sp
     }
 }
 
-// Of each row to the next.
-double neighbour_correlation(std::span<const double> scores, std::span<const std::uint32_t> order, const Whole& whole) {
-    double product = 0;
-    double square = 0;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-        const double here = scores[order[k]] - whole.mean;
-        square += here * here;
-        if (k > 0) product += here * (scores[order[k - 1]] - whole.mean);
-    }
-    return square > 0 ? product / square : 0;
-}
-
 std::string where(const ConditionalColumn& column, const ConditionalPlace& place) {
     if (column.role == Role::time && column.name == "month") return fmt::format("in {}", place.label);
     if (column.role == Role::time && column.name == "hour") return fmt::format("at {}:00", place.label);
@@ -258,11 +244,9 @@ PlaceByChance by_chance(const ConditionalCalibration& conditional, const Conditi
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
                                                const Grouping& groups, std::span<const double> times) {
     ConditionalCalibration result;
-    std::vector<std::uint32_t> order;
-    for (std::size_t i = 0; i < scores.size(); ++i)
-        if (std::isfinite(scores[i])) order.push_back(static_cast<std::uint32_t>(i));
-    if (!times.empty())
-        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return times[a] < times[b]; });
+    const verification::NormalScores all_scores{scores};
+    std::vector<std::uint32_t> order = verification::rows_in_order(all_scores, times);
+    std::erase_if(order, [&](std::uint32_t row) { return std::isinf(scores[row]); });
     Whole whole;
     whole.rows = static_cast<double>(order.size());
     for (const std::uint32_t row : order) {
@@ -279,21 +263,16 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     result.effective_rows = whole.rows;
     std::vector<std::uint32_t> clusters;
     std::size_t cluster_count = 0;
-    if (order.size() >= kRowsOfBin) {
-        result.neighbours = neighbour_correlation(scores, order, whole);
-        result.neighbours_err_together =
-            result.neighbours > std::max(kMinNeighbours, kChance / std::sqrt(whole.rows)) && result.neighbours < 1;
-        if (result.neighbours_err_together)
-            result.effective_rows = whole.rows * (1 - result.neighbours) / (1 + result.neighbours);
-    }
+    const verification::Neighbours neighbours = verification::neighbours_in(all_scores, order);
+    result.neighbours = neighbours.of_scores;
+    result.neighbours_err_together = neighbours.err_together;
+    result.effective_rows /= verification::design_effects(all_scores, {}, order, neighbours).mean;
     if (!groups.codes.empty()) {
         clusters.assign(groups.codes.begin(), groups.codes.end());
         cluster_count = groups.labels.size();
-    } else if (result.neighbours_err_together) {
+    } else if (neighbours.err_together) {
         clusters.assign(scores.size(), 0);
-        cluster_count = std::min(kBlocks, order.size());
-        for (std::size_t k = 0; k < order.size(); ++k)
-            clusters[order[k]] = static_cast<std::uint32_t>(k * cluster_count / order.size());
+        cluster_count = verification::neighbour_blocks(order, clusters);
     }
 
     // Enough to find what matters; all of very many would take long to sort.

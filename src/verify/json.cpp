@@ -112,6 +112,9 @@ Json to_json(const Verification& v) {
     if (!v.name.empty()) json["name"] = shortened(v.name);
     json["rows"] = v.rows;
     json["effective_rows"] = v.effective_rows;
+    json["effective_rows_of_mean"] = v.mean_rows();
+    json["effective_rows_of_spread"] = v.spread_rows();
+    if (!std::isnan(v.neighbours)) json["neighbour_correlation"] = number(v.neighbours);
     json["recalibrated"] = v.recalibrated;
     json["crps"] = number(v.crps);
     json["crps_skill"] = number(v.crps_skill);
@@ -132,6 +135,7 @@ Json to_json(const Verification& v) {
     json["sharpness"] = number(v.sharpness);
     json["rmse"] = number(v.rmse);
     if (!std::isnan(v.off_support)) json["off_support_percent"] = number(100 * v.off_support);
+    if (!v.outside.empty()) json["off_support"] = to_json(v.outside.front());
     json["coverage"] = coverage_json(v.coverage);
     if (!v.diagram.probability.empty()) {
         Json& diagram = json["reliability_diagram"];

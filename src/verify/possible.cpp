@@ -40,6 +40,7 @@ void require_possible(const Verification& v) {
         require(!(c.mean_width < 0), "width of an interval", c.mean_width, "it is never negative");
         require(!(c.interval_score < 0), "interval score", c.interval_score, "it is never negative");
     }
+    for (const Verification& outside : v.outside) require_possible(outside);
     for (const Verification::Breakdown& column : v.by)
         for (const Verification& value : column.values) require_possible(value);
 }

@@ -30,8 +30,11 @@ constexpr double kMinTail = 0.1;           // of the sd of z beyond what its 5% 
 constexpr double kMinMiddle = 0.1;         // the same of those quantiles and the quartiles
 constexpr double kMinTailOfSkewed = 0.25;  // both: one long tail is what skew is
 constexpr double kMinSkew = 0.1;
-constexpr double kMinLoss = 0.005;  // of CRPS against a constant sigma
-constexpr double kChance = 3;       // standard errors
+constexpr double kMinLoss = 0.005;     // of CRPS against a constant sigma
+constexpr double kChance = 3;          // standard errors
+constexpr double kMuchLarger = 0.25;   // than any place of the archive showed
+constexpr double kClearlyAlike = 0.1;  // a correlation
+constexpr double kMuchFewer = 0.8;     // of the rows: what they are worth is then said
 constexpr double kManyOffSupport = 0.05;
 // Where the calibration error shows already that something is wrong, this many are enough to say what.
 constexpr double kChanceOfCause = 2;
@@ -82,7 +85,7 @@ ZShape shape_of_z(const Verification& v, double chance) {
     constexpr double kWidth90 = 3.2897072539029444;  // of a standard normal
     constexpr double kWidth50 = 1.3489795003921634;
     ZShape shape;
-    const double n = v.effective_rows;
+    const double n = std::min(v.effective_rows, v.spread_rows());
     if (v.z_quantiles.size() != kZShares.size()) return shape;
     const double low = v.z_quantiles[0];
     const double high = v.z_quantiles[4];
@@ -108,7 +111,8 @@ ZShape shape_of_z(const Verification& v, double chance) {
     shape.heavy_middle = n >= kFewRows && shape.spread_90 > (1 + noise(least_middle, kErrorOfMiddle)) * shape.spread_50;
     // Or one tail that alone is heavy: it moves the mean, and the median stays.
     const double apart = std::fabs(v.mean_z - shape.median);
-    if (shape.heavy() && apart > std::max(kMinSkew * shape.spread_90, chance_of_mean(n, v.sd_z, chance)))
+    const double mean_rows = v.mean_rows();
+    if (shape.heavy() && apart > std::max(kMinSkew * shape.spread_90, chance_of_mean(mean_rows, v.sd_z, chance)))
         shape.skewed = true;
     return shape;
 }
@@ -121,6 +125,14 @@ std::string covered(const Verification& v, double wanted) {
         if (nearest == nullptr || std::fabs(c.level - wanted) < std::fabs(nearest->level - wanted)) nearest = &c;
     if (nearest == nullptr || std::fabs(nearest->level - wanted) > kNear) return "";
     return fmt::format("the {:g}% interval covers {:.1f}%", 100 * nearest->level, 100 * nearest->observed);
+}
+
+// ", where the 90% interval covers 61.0% and the sd of z is 1.93"
+std::string outside_figures(const Verification& v) {
+    if (v.outside.empty()) return "";
+    const Verification& own = v.outside.front();
+    const std::string coverage = covered(own, 0.9);
+    return fmt::format(", where {}{}the sd of z is {}", coverage, coverage.empty() ? "" : " and ", times(own.sd_z));
 }
 
 // Two digits after the point, and no sign of zero.
@@ -153,7 +165,8 @@ void add_spread(Faults& faults, double factor, bool of_middle, const std::string
 // `close`: the calibration error leaves little to be explained. What counts is beyond `chance` standard errors.
 Faults faults_of(const Verification& v, bool close, double chance) {
     ZShape shape = shape_of_z(v, chance);
-    const double n = v.effective_rows;
+    const double mean_rows = v.mean_rows();
+    const double spread_rows = v.spread_rows();
     Faults faults;
     const std::string what = v.ensemble ? "the ensemble" : v.recalibrated ? "the forecast" : "sigma";
     const bool has_moments = std::isfinite(v.mean_z) && std::isfinite(v.sd_z);
@@ -166,8 +179,8 @@ Faults faults_of(const Verification& v, bool close, double chance) {
 
     // The sd of z answers for the spread where z looks normal, and the middle 90% shows at least half of it. Elsewhere
     // a few rows or one side can make it what it is, and the quantiles have to agree.
-    const double sd_noise = std::max(kMinSpread, chance / std::sqrt(2 * n));
-    const double spread_noise = std::max(kMinSpread, chance * kErrorOfSpread90 / std::sqrt(n));
+    const double sd_noise = std::max(kMinSpread, chance / std::sqrt(2 * spread_rows));
+    const double spread_noise = std::max(kMinSpread, chance * kErrorOfSpread90 / std::sqrt(spread_rows));
     const bool wide = !(v.sd_z <= 1 + sd_noise);
     const bool narrow = v.sd_z < 1 - sd_noise;
     const double half = 1 + (v.sd_z - 1) / 2;
@@ -180,8 +193,9 @@ Faults faults_of(const Verification& v, bool close, double chance) {
     }
 
     // A mean of z away from zero is a bias unless it is the work of a long tail; the median tells.
-    const double median_noise = std::max(kMinBias, chance * kErrorOfMedian * shape.spread_90 / std::sqrt(n));
-    const bool mean_off = has_moments && std::fabs(v.mean_z) > std::max(kMinBias, chance_of_mean(n, v.sd_z, chance));
+    const double median_noise = std::max(kMinBias, chance * kErrorOfMedian * shape.spread_90 / std::sqrt(mean_rows));
+    const bool mean_off =
+        has_moments && std::fabs(v.mean_z) > std::max(kMinBias, chance_of_mean(mean_rows, v.sd_z, chance));
     const bool median_off = shape.known && std::fabs(shape.median) > median_noise;
     if (shape.skewed)
         faults.biased = mean_off && median_off && (v.mean_z > 0) == (shape.median > 0);
@@ -231,7 +245,10 @@ Verdict verdict(const Verification& v) {
     if (faults.signs.empty() && !close) faults = faults_of(v, close, kChanceOfCause);
 
     Verdict result;
-    const std::string rows = fmt::format("{} row{}", v.rows, v.rows == 1 ? "" : "s");
+    const double worth = std::min({n, v.mean_rows(), v.spread_rows()});
+    const bool together = v.dependence != Dependence::none && worth < kMuchFewer * static_cast<double>(v.rows);
+    const std::string rows =
+        fmt::format("{} row{}", v.rows, v.rows == 1 ? "" : "s") + (together ? fmt::format(" worth {:.0f}", n) : "");
     const std::string figures = fmt::format("calibration error {}, floor {} for {}", percent(v.calibration_error),
                                             percent(v.calibration_floor), rows);
     if (!faults.signs.empty()) {
@@ -271,13 +288,30 @@ Verdict verdict(const Verification& v) {
             percent(v.sign_bound), faults.biased ? "correct the bias, or recalibrate" : "recalibrate",
             OptionName{"recalibrate", "isotonic", true, "accrue fit --recalibrate"},
             faults.biased ? "no sigma" : "no sigma and no correction of the mean"));
+    const double least = 1 + std::max(kMuchLarger, kChance / std::sqrt(2 * v.spread_rows()));
+    const double spread = std::min(v.sd_z, shape_of_z(v, kChance).known ? shape_of_z(v, kChance).spread_90 : v.sd_z);
+    if (!std::isnan(v.archive_sd_z) && spread > least * std::max(v.archive_sd_z, 1.0))
+        result.remarks.push_back(core::message(
+            "Errors are {} times as large as the model says, and nowhere in its archive were they more than {} times. "
+            "The world, or what makes the predictions, has changed since; or the predictions were trained on the "
+            "archive's own rows, and were too good there: fit again with rows from after they were made ({}).",
+            times(spread), times(v.archive_sd_z), OptionName{"later", "FILE", true, "accrue fit --later"}));
     if (v.off_support > kManyOffSupport)
         result.remarks.emplace_back(fmt::format(
             "{} of the rows lie outside the range of the inputs that the model was fitted on: do not trust its sigma "
-            "there.",
-            percent(v.off_support)));
-    if (!v.diagram.group_pointwise.low.empty())
-        result.remarks.emplace_back("The p-value and the floor assume independent rows; the bands resample groups.");
+            "there{}.",
+            percent(v.off_support), outside_figures(v)));
+    if (together) {
+        const std::string who =
+            v.dependence == Dependence::groups ? "Rows of one group err together"
+            : v.neighbours > kClearlyAlike
+                ? fmt::format("Neighbouring rows err together (correlation {:.2f} from one to the next)", v.neighbours)
+                : "Neighbouring rows err together: their errors are alike in size";
+        result.remarks.emplace_back(fmt::format(
+            "{}. {} rows tell as much of the calibration error as {:.0f} independent ones, of a bias as {:.0f}, of the "
+            "spread as {:.0f}: floors, bands, p-values and the verdict count these.",
+            who, v.rows, n, v.mean_rows(), v.spread_rows()));
+    }
     return result;
 }
 

@@ -16,6 +16,7 @@
 #include "scores/gauss.hpp"
 #include "scores/sorted_reliability.hpp"
 #include "scores/weights.hpp"
+#include "verify/dependence.hpp"
 #include "verify/possible.hpp"
 #include "verify/reliability_diagram.hpp"
 #include "verify/scored_rows.hpp"
@@ -26,6 +27,8 @@ namespace accrue {
 namespace {
 
 constexpr std::size_t kBlock = 1024;  // its buffers stay in the first-level cache
+
+constexpr std::size_t kFewGroups = 1000;
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
@@ -203,6 +206,36 @@ double root_mean_square(std::span<const double> values, std::span<const double> 
     return squares.root_mean(total);
 }
 
+// What rows that err together are worth: the mean of z, its spread, and the curve of the diagram.
+struct Evidence {
+    verification::DesignEffects effects = {};
+    Dependence dependence = Dependence::none;
+    double neighbours = kUndefined;
+};
+
+// `groups` and `times` are those of these rows.
+Evidence evidence_of(const ForecastRows& rows, const Grouping& groups, bool ordered, std::span<const double> times) {
+    Evidence own;
+    const verification::NormalScores scores{rows.scores, rows.scales};
+    if (groups.labels.size() > 1) {
+        own.effects = verification::design_effects(scores, rows.weights, groups.codes, groups.labels.size());
+        if (own.effects.any()) own.dependence = Dependence::groups;
+    }
+    if (!ordered || rows.size() >= (std::size_t{1} << 32U)) return own;
+    const std::vector<std::uint32_t> order = verification::rows_in_order(scores, times);
+    const verification::Neighbours neighbours = verification::neighbours_in(scores, order);
+    own.neighbours = neighbours.of_scores;
+    const verification::DesignEffects by_groups = own.effects;
+    own.effects.raise_to(verification::design_effects(scores, rows.weights, order, neighbours));
+    // Named where they tell more than groups do.
+    constexpr double kMore = 1.25;
+    const auto more = [](double all, double of_groups) { return all > kMore * of_groups; };
+    if (own.effects.any() && (own.dependence == Dependence::none || more(own.effects.mean, by_groups.mean) ||
+                              more(own.effects.spread, by_groups.spread) || more(own.effects.curve, by_groups.curve)))
+        own.dependence = Dependence::neighbours;
+    return own;
+}
+
 // What the figures of all rows and of some of them share.
 struct Shared {
     std::map<double, double> floors;
@@ -217,11 +250,17 @@ struct Shared {
 };
 
 Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options, Shared& shared,
-                         const verification::PitCdf& cdf) {
+                         const verification::PitCdf& cdf, const Evidence& evidence) {
     const std::size_t n = rows.size();
     Verification v;
     v.rows = n;
-    v.effective_rows = effective_rows(n, rows.weights);
+    const double weighted = effective_rows(n, rows.weights);
+    const auto worth = [&](double effect) { return std::max(1.0, weighted / effect); };
+    v.effective_rows = worth(evidence.effects.curve);
+    v.effective_rows_of_mean = worth(evidence.effects.mean);
+    v.effective_rows_of_spread = worth(evidence.effects.spread);
+    v.dependence = evidence.dependence;
+    v.neighbours = evidence.neighbours;
     v.beta = balanced_beta(rows.located, rows.weights);
     v.ensemble = rows.scored != nullptr;
     bool symmetric = !v.ensemble;
@@ -330,8 +369,8 @@ void check_grouping(const Grouping& grouping, std::size_t rows, const std::strin
                       i + 1, what, grouping.codes[i], grouping.labels.size());
 }
 
-std::vector<Verification> verify_values(const ForecastRows& rows, const Grouping& column, const VerifyOptions& options,
-                                        Shared& shared) {
+std::vector<Verification> verify_values(const ForecastRows& rows, const Grouping& column, const Grouping& groups,
+                                        const VerifyOptions& options, Shared& shared) {
     // Rows of one value, brought together by a counting sort.
     const std::size_t n = rows.size();
     core::require(n < (std::size_t{1} << 32U), "{} rows are more than the 2^32 - 1 that can be grouped", n);
@@ -342,7 +381,8 @@ std::vector<Verification> verify_values(const ForecastRows& rows, const Grouping
     std::vector<std::size_t> next(starts.begin(), starts.end() - 1);
     for (std::size_t i = 0; i < n; ++i) order[next[column.codes[i]]++] = static_cast<std::uint32_t>(i);
     std::vector<Verification> values;
-    std::vector<double> e, s, w, z, located;
+    std::vector<double> e, s, w, z, located, times;
+    std::vector<std::uint32_t> own_groups;
     std::vector<std::vector<double>> scored_values;
     for (std::size_t g = 0; g < column.labels.size(); ++g) {
         const auto take = [&](auto from, auto& to) {
@@ -371,7 +411,12 @@ std::vector<Verification> verify_values(const ForecastRows& rows, const Grouping
             rows.weights.empty() ? static_cast<double>(own.size()) : std::accumulate(w.begin(), w.end(), 0.0);
         if (total <= 0) continue;  // no rows, or none that counts
         const verification::PitCdf own_cdf(own.size(), own.pits(), own.weights, options.diagram_points - 1);
-        Verification& figures = values.emplace_back(verify_rows(own, options, shared, own_cdf));
+        // Groups of many labels would cost each value a look at all of them.
+        const bool few = groups.labels.size() <= std::max(kFewGroups, own.size());
+        const Grouping together{few ? take(groups.codes, own_groups) : std::span<const std::uint32_t>{},
+                                few ? groups.labels : std::span<const std::string>{}};
+        const Evidence evidence = evidence_of(own, together, options.ordered, take(options.times, times));
+        Verification& figures = values.emplace_back(verify_rows(own, options, shared, own_cdf, evidence));
         figures.name = column.labels[g];
     }
     return values;
@@ -388,6 +433,8 @@ void check_rows(std::size_t rows, std::span<const double> weights, const Groupin
         core::require(!column.rows.codes.empty(), "column '{}' has no values", column.name);
         check_grouping(column.rows, rows, fmt::format("'{}'", column.name));
     }
+    core::require(options.times.empty() || options.times.size() == rows, "there are {} times, but {} errors",
+                  options.times.size(), rows);
     core::require(options.replicates >= 1, "a bootstrap needs at least 1 replicate");
 }
 
@@ -396,10 +443,11 @@ Verification verify_all(const ForecastRows& rows, const Grouping& groups, const 
     const verification::PitSource pits = rows.pits();
     const verification::PitCdf cdf(rows.size(), pits, rows.weights, options.diagram_points - 1);
     Shared shared;
-    Verification result = verify_rows(rows, options, shared, cdf);
+    Verification result =
+        verify_rows(rows, options, shared, cdf, evidence_of(rows, groups, options.ordered, options.times));
     result.diagram = verification::reliability_diagram(cdf, result.effective_rows, pits, rows.weights, groups, options);
     for (const ColumnGrouping& column : by)
-        result.by.push_back({column.name, verify_values(rows, column.rows, options, shared)});
+        result.by.push_back({column.name, verify_values(rows, column.rows, groups, options, shared)});
     verification::require_possible(result);
     return result;
 }
@@ -414,7 +462,9 @@ std::size_t verify_bytes_per_row(bool weights, bool by, bool normal) {
     const std::size_t grouped = by ? sizeof(std::uint32_t) + (weights ? 3 : 2) * sizeof(double) + other : 0;
     // Rows near the largest distance to the diagonal, of which there are the more the better the calibration is.
     const std::size_t near = weights ? 8 : 4;
-    return sorted + near + grouped + other;
+    // The order of rows and blocks of neighbours.
+    const std::size_t order = 2 * sizeof(std::uint32_t);
+    return std::max(sorted + near, order) + grouped + other;
 }
 
 std::vector<double> pit(std::span<const double> errors, std::span<const double> sigmas) {
