@@ -56,7 +56,8 @@ void add_report(CLI::App& app) {
     add_threads(*command, options->threads);
     command->footer(
         "The page needs no network and no other file: mail it, archive it, open it in any browser. It shows\n"
-        "the verdict, the reliability diagram, the PIT histogram, observations against predictions, errors\n"
+        "the verdict, the reliability diagram, bias, spread and coverage in each place (along every input, per\n"
+        "station, month and hour), the PIT histogram, observations against predictions, single rows, errors\n"
         "along the inputs, figures by station or season (--by), spread against skill, the fit, and all scores.\n"
         "However many the rows, it stays below 1.5 MB; all rows are counted, and it says how they were\n"
         "summarised.\n"

@@ -236,7 +236,7 @@ export const worstPlaces = (report: Report): string =>
       const rate = format.percent(found.error_rate, 0);
       return [
         found.passes
-          ? `${who}${report.several ? "no" : "No"} place is further off than chance would have it (a test that calls ${rate} of calibrated forecasts faulty).`
+          ? `${who}${report.several ? "the" : "The"} test finds no place that is off beyond chance and by enough to matter (it calls ${rate} of calibrated forecasts faulty).`
           : `${who}${report.several ? "worst" : "Worst"}: ${found.worst}.`,
       ];
     }),
