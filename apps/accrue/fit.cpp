@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -55,7 +56,7 @@ void add_fit_options(CLI::App& command, FitOptions& options) {
             const std::string choices = fmt::format("{{{}}}", fmt::join(part.choice_names(), ","));
             types.push_back(part.choices == nullptr ? part.placeholder : choices);
             const nlohmann::ordered_json value = part.get({});
-            standard.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+            standard.push_back(value.is_string() ? value.get<std::string>() : value.is_array() ? "none" : value.dump());
         }
         if (parts[0].type() == OptionType::flag) {
             command.add_flag_callback(
@@ -141,6 +142,26 @@ std::string forms_text(const FitResult& result) {
     return fmt::format("{}, with weights {},", fmt::join(names, " and "), fmt::join(weights, " and "));
 }
 
+// What other balances give.
+std::string front_text(const std::vector<BalanceOutcome>& front) {
+    if (front.empty()) return "";
+    std::string text =
+        "\nBalances between accuracy (1) and reliability (0), out of sample, with standard errors; CRPS as its "
+        "difference\n"
+        "to that of the model\n"
+        "  balance           CRPS            difference      reliability score    calibration error\n";
+    const auto with_error = [](double value, double error) {
+        return std::isfinite(error) ? fmt::format("{:.4g} ± {:.2g}", value, error) : fmt::format("{:.4g}", value);
+    };
+    for (const BalanceOutcome& own : front)
+        text += fmt::format("  {:<9} {:>12.5g} {:>21} {:>22} {:>20}{}\n", own.balance, own.crps,
+                            own.taken ? "" : with_error(own.crps_difference, own.crps_difference_se),
+                            with_error(own.rs, own.rs_se),
+                            with_error(100 * own.calibration_error, 100 * own.calibration_error_se) + "%",
+                            own.taken ? "  the model" : "");
+    return text;
+}
+
 void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
     require_other_file(options.output, options.later, "model");
@@ -214,6 +235,7 @@ void run(Options& options) {
         options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")), options.fit.recipe,
         kept, result.starts.size());
     text += lab_report(result.verification, result.verdict, terminal_width());
+    text += front_text(result.balance_front);
     if (result.later)
         text += "\nLater rows:\n\n" + lab_report(result.later->verification, result.later->verdict, terminal_width());
     text += fmt::format("\nModel written to {}. Forecast with: accrue predict {} NEW.csv -o OUT.csv\n", options.output,

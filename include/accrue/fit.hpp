@@ -23,6 +23,7 @@ struct FitOptions {
     std::string recipe = "default";
     std::string score = "ar";
     double balance = 0.5;
+    std::vector<double> balance_front = {};  // others to compare with
     std::string bias = "auto";
     std::string mean = "none";
     std::optional<double> lower, upper;  // bounds of the observation
@@ -90,6 +91,18 @@ struct FoldComparison {
     double crps_by_row = 0, crps_by_block = 0;
 };
 
+// What one balance between accuracy and reliability gives on held-out rows, before recalibration, with standard errors
+// (NaN where one block holds all rows) and differences to the balance that the model has.
+struct BalanceOutcome {
+    double balance = 0;
+    double crps = 0, crps_se = 0;
+    double rs = 0, rs_se = 0;
+    double calibration_error = 0, calibration_error_se = 0;
+    double crps_difference = 0, crps_difference_se = 0;
+    double rs_difference = 0, rs_difference_se = 0;
+    bool taken = false;
+};
+
 struct FitResult {
     Model model;
     // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration every fold's rows are judged
@@ -106,12 +119,13 @@ struct FitResult {
     // errors and sigmas are about; and the part of every row of the archive. Else empty.
     std::vector<SharedFamily> families = {};
     std::vector<std::uint32_t> parts = {};
-    std::vector<CandidateOutcome> candidates = {};  // in the order of their simplicity; none where nothing was left
-    std::string choice = {};                        // why this one, in a sentence
-    std::vector<PooledForm> pooled = {};            // none where one form was fitted
-    std::vector<InputImportance> importance = {};   // of every input
-    std::optional<FoldComparison> folds = {};       // where neighbouring rows err together and folds are by row
-    std::optional<LaterRows> later = {};            // judge_later()
+    std::vector<CandidateOutcome> candidates = {};   // in the order of their simplicity; none where nothing was left
+    std::string choice = {};                         // why this one, in a sentence
+    std::vector<PooledForm> pooled = {};             // none where one form was fitted
+    std::vector<InputImportance> importance = {};    // of every input
+    std::optional<FoldComparison> folds = {};        // where neighbouring rows err together and folds are by row
+    std::optional<LaterRows> later = {};             // judge_later()
+    std::vector<BalanceOutcome> balance_front = {};  // in the order of the balances; none where nobody asked
     // Of families that have some: parameters of the rows, row after row (Families).
     std::vector<double> parameters = {};
     std::span<const double> parameters_of(std::size_t row) const {

@@ -13,7 +13,7 @@
 
 namespace accrue {
 
-enum class OptionType { choice, number, optional_number, count, flag };
+enum class OptionType { choice, number, optional_number, numbers, count, flag };
 
 struct OptionChoice {
     std::string name;
@@ -32,7 +32,7 @@ struct FitOption {
     std::string command;  // --folds; a flag turns it off; some with one name are a list, with commas; empty: none
     OptionMember member;
     std::vector<OptionChoice> (*choices)() = nullptr;  // as they are registered now
-    std::optional<double> min = {}, max = {};          // of numbers and counts
+    std::optional<double> min = {}, max = {};          // of numbers, each of several, and counts
     bool ends_excluded = false;                        // min and max themselves are not allowed
     std::string placeholder = {};                      // for its value, in help
     std::string recipe = {};                           // the only one that uses it; empty: all do

@@ -158,6 +158,11 @@ Json json_of(nb::handle value) {
     if (PyBool_Check(value.ptr())) return nb::cast<bool>(value);
     if (PyFloat_Check(value.ptr())) return nb::cast<double>(value);
     if (PyUnicode_Check(value.ptr())) return nb::cast<std::string>(value);
+    if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
+        Json list = Json::array();
+        for (const nb::handle item : nb::iter(value)) list.push_back(json_of(item));
+        return list;
+    }
     if (!PyLong_Check(value.ptr())) return nb::cast<std::string>(nb::repr(value));
     if (std::int64_t number = 0; nb::try_cast(value, number) && number < 0) return number;
     if (std::uint64_t number = 0; nb::try_cast(value, number)) return number;
@@ -191,6 +196,11 @@ nb::object option_value(const FitOptions& options, const std::string& name) {
     if (value.is_null()) return nb::none();
     if (value.is_string()) return nb::cast(value.get<std::string>());
     if (value.is_boolean()) return nb::cast(value.get<bool>());
+    if (value.is_array()) {
+        nb::list list;
+        for (const Json& item : value) list.append(item.get<double>());
+        return list;
+    }
     return value.is_number_float() ? nb::cast(value.get<double>()) : nb::cast(value.get<std::uint64_t>());
 }
 

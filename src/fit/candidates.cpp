@@ -6,10 +6,10 @@
 #include <cmath>
 #include <deque>
 #include <limits>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "fields/kinds.hpp"
+#include "fit/dependence.hpp"
 #include "fit/folds.hpp"
 #include "verify/summaries.hpp"
 
@@ -29,14 +29,14 @@ constexpr double kWorthTrying = 0.005;
 // Candidates are tried on so many rows at most, drawn at random.
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;
-constexpr std::size_t kTimeBlocks = 50;  // that count as independent of each other
 // Forms are pooled up to so many rows. A network alone is as good with more, and a polynomial takes longer than it.
 constexpr std::size_t kRowsToPool = 20'000;
 
 // Of forms that keep similar sizes, one is kept in all folds when its validation cost is not worse than the best size's
 // by more than the standard error of their difference over the folds. The rows cannot tell those apart, so their
-// average is taken.
-void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields::Kind& form) {
+// average is taken. Beside another form, whose starts stop early and so lean to a constant, the smallest size is left
+// out where there is another, and so are those beyond the next to the best, which lean to noise.
+void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields::Kind& form, bool beside_another) {
     const std::size_t first = form.sizes().first;
     const bool best_alone = form.sizes().choice == fields::Kind::Choice::best;
     const std::size_t orders = trained.size() / folds;
@@ -55,40 +55,28 @@ void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields:
     std::size_t best = 0;
     for (std::size_t order = 1; order < orders; ++order)
         if (cost(order) < cost(best)) best = order;
-    for (std::size_t order = 0; order < orders; ++order) {
+    const auto is_similar = [&](std::size_t order) {
         const auto excess = [&](std::size_t k) { return at(k, order).validation_cost - at(k, best).validation_cost; };
         const double average = mean(excess);
         const double variance = mean([&](std::size_t k) { return std::pow(excess(k) - average, 2); });
-        const bool kept = best_alone ? order == best : average <= std::sqrt(variance / (count - 1));
+        return average <= std::sqrt(variance / (count - 1));
+    };
+    std::vector<bool> taken(orders);
+    for (std::size_t order = 0; order < orders; ++order)
+        taken[order] = best_alone ? order == best : is_similar(order) && !(beside_another && order > best + 1);
+    if (beside_another && std::count(taken.begin(), taken.end(), true) > 1) taken[0] = false;
+    for (std::size_t order = 0; order < orders; ++order) {
         for (std::size_t k = 0; k < folds; ++k) {
-            at(k, order).kept = kept;
-            if (!kept)
+            at(k, order).kept = taken[order];
+            if (!taken[order] && beside_another && is_similar(order))
+                at(k, order).dropped_because = fmt::format("it is the smallest of several, or not next to the best, {}",
+                                                           form.size_name(first + best));
+            else if (!taken[order])
                 at(k, order).dropped_because =
                     fmt::format("its validation cost is worse than that of {}", form.size_name(first + best));
         }
     }
 }
-
-// What rows that err together share: their groups, or blocks of time.
-struct Dependence {
-    std::vector<std::uint32_t> codes;
-    std::vector<std::string> labels;
-    Grouping groups;
-
-    explicit Dependence(const Archive& archive) : groups(archive.groups) {
-        const std::size_t rows = archive.times.size();
-        if (!groups.codes.empty() || archive.times.empty() || rows < 2 * kTimeBlocks) return;
-        std::vector<std::size_t> order(rows);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
-        codes.resize(rows);
-        for (std::size_t at = 0; at < rows; ++at)
-            codes[order[at]] = static_cast<std::uint32_t>(at * kTimeBlocks / rows);
-        labels.resize(kTimeBlocks);
-        groups = {codes, labels};
-    }
-};
 
 double weighted_mean(std::span<const double> values, std::span<const double> weights) {
     double sum = 0;
@@ -103,8 +91,8 @@ double weighted_mean(std::span<const double> values, std::span<const double> wei
 
 // The weight of one of two forms in their average, by the CRPS of held-out rows. As a function of the weight w it is
 // nearly a parabola, through its values at 0, 1/2 and 1: m + slope*(w - 1/2) + curve/2*(w - 1/2)^2. Its minimum is at
-// w = 1/2 - slope/curve, but slope and curve are known as well as so many rows tell: their noise is added to the curve,
-// so that weights stay equal where rows do not tell forms apart.
+// w = 1/2 - slope/curve, but the slope is known as well as so many rows tell. It is shrunk by what it may be off by
+// (half of its 90% interval), so that weights are equal where rows do not tell forms apart, and not much beyond that.
 class PooledWeight {
 public:
     PooledWeight(std::vector<double> at_0, std::vector<double> at_half, std::vector<double> at_1, const Arranged& rows,
@@ -132,13 +120,13 @@ public:
 
 private:
     double least(std::span<const double> weights) const {
-        constexpr double kNoise = 2;
         const PairedDifference slope = verification::paired_difference(slopes_, weights, groups_);
         const double noise = (slope.high - slope.low) / 2;
         if (!std::isfinite(noise) || !(noise > 0)) return 0.5;
         const double curve =
             4 * (weighted_mean(at_0_, weights) + weighted_mean(at_1_, weights) - 2 * weighted_mean(at_half_, weights));
-        return std::clamp(0.5 - slope.difference / (std::max(curve, 0.0) + kNoise * noise), 0.0, 1.0);
+        const double sure = std::max(std::fabs(slope.difference) - noise, 0.0);
+        return std::clamp(0.5 - std::copysign(sure, slope.difference) / (std::max(curve, 0.0) + noise), 0.0, 1.0);
     }
 
     std::vector<double> at_0_, at_half_, at_1_, slopes_;
@@ -217,7 +205,8 @@ public:
         const std::vector<Trained> constants = train_constants(f_.rows, divisions_, f_.score, f_.train_options());
         for (FormStarts& own : forms_) {
             judge(own.trained, constants, f_.score, own.form->random_starts() ? smallest_ : 0);
-            if (own.form->sizes().several()) judge_sizes(own.trained, f_.options.folds, *own.form);
+            if (own.form->sizes().several())
+                judge_sizes(own.trained, f_.options.folds, *own.form, &own != &forms_.front());
             own.kept.clear();
             for (std::size_t k = 0; k < f_.options.folds; ++k) {
                 own.kept.emplace_back();

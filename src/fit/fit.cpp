@@ -8,6 +8,7 @@
 
 #include "accrue/options.hpp"
 #include "core/error.hpp"
+#include "fit/balance_front.hpp"
 #include "fit/candidates.hpp"
 #include "fit/folds.hpp"
 #include "fit/observation_error.hpp"
@@ -34,6 +35,7 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Fi
                   "the paper's recipe divides rows at random; {}, {} and {} go with {}", core::option("group"),
                   core::option("fold_group"), core::option("time"), core::option("recipe", "default"));
     Fitting f{archive, options, watcher, mean};
+    f.options.form = f.form.name();
     f.standardise();
     std::vector<std::size_t> part(rows);
     for (std::size_t i = 0; i < rows; ++i) part[i] = i < training ? 0 : i < training + validation ? 1 : 2;
@@ -105,6 +107,8 @@ std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
     // location, normal scores and their slopes.
     const std::size_t outputs = max_outputs(options);
     if (outputs > 1) own += (outputs - 1) * (4 * sizeof(double) + 1) + 8 * sizeof(double);
+    // Of every balance: scores of the rows; and a second result beside the first.
+    if (!options.balance_front.empty()) own += (options.balance_front.size() + 1) * 3 * sizeof(double) + 32;
     // A mean is learned from standardised copies, by networks that hold some numbers a row too.
     return own + (options.mean == "none" ? 0 : (2 * inputs + 12) * sizeof(double));
 }
@@ -132,8 +136,13 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
                    const Model::Content* earlier) {
     const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {
         fitting::check(rows, options);
-        return options.recipe == "paper" ? fitting::paper_recipe(rows, options, watcher, mean)
-                                         : fitting::default_recipe(rows, options, watcher, mean, earlier);
+        const auto fitted = [&](const FitOptions& own) {
+            return own.recipe == "paper" ? fitting::paper_recipe(rows, own, watcher, mean)
+                                         : fitting::default_recipe(rows, own, watcher, mean, earlier);
+        };
+        FitResult result = fitted(options);
+        if (!options.balance_front.empty()) fitting::add_balance_front(result, rows, options, fitted);
+        return result;
     };
     if (options.mean == "none") return run(archive, nullptr);
     fitting::check_for_mean(archive, options);
@@ -151,6 +160,7 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
 
 FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     for (const FitOption& option : fit_options()) option.check(option.get(options));
+    fitting::check_balance_front(options);
     if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
     return fit_from(archive, options, watcher, nullptr);
 }
@@ -160,6 +170,7 @@ FitResult refit(const Model& model, const Archive& archive, const FitWatcher& wa
     FitOptions options;
     for (const FitOption& option : fit_options())
         if (earlier.configuration.contains(option.name)) option.set(options, earlier.configuration.at(option.name));
+    options.balance_front.clear();  // what other balances give was told with the first fit
     core::require(options.recipe == "default", "a model of {} cannot be fitted again from where it is",
                   core::option("recipe", options.recipe));
     core::require(archive.input_names == model.inputs(), "the inputs are not those of the model");

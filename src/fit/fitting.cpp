@@ -112,7 +112,8 @@ Json configuration_json(const FitOptions& options, std::size_t starts, int patie
     Json json;
     const bool bounded = options.lower || options.upper;
     const auto is_used = [&](const FitOption& option, const Json& value) {
-        return !value.is_null() && (bounded || option.name != "bound_kind");
+        const bool is_empty_list = value.is_array() && value.empty();
+        return !value.is_null() && !is_empty_list && (bounded || option.name != "bound_kind");
     };
     const auto add = [&](const std::string& recipe) {
         for (const FitOption& option : fit_options())

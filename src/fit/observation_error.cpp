@@ -24,6 +24,7 @@ void check_noise(const Archive& archive, const FitOptions& options) {
     core::require(options.family == "normal" || options.family == kAuto, "{} goes with {} only", name,
                   core::option("family", "normal"));
     core::require(options.recalibrate == "none", "{} goes with {} only", name, core::option("recalibrate", "none"));
+    core::require(options.balance_front.empty(), "{} does not go with {}", core::option("balance_front"), name);
     const auto noise = archive.observation_error;
     core::require(noise.size() == archive.errors.size(), "there are observation errors for {} rows, but {} errors",
                   noise.size(), archive.errors.size());

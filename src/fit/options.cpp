@@ -34,10 +34,11 @@ OptionMember member() {
                 if (!value.is_null()) options.*Member = value.get<double>();
             }};
     else
-        return {std::is_same_v<Value, std::string> ? OptionType::choice
-                : std::is_same_v<Value, bool>      ? OptionType::flag
-                : std::is_floating_point_v<Value>  ? OptionType::number
-                                                   : OptionType::count,
+        return {std::is_same_v<Value, std::string>           ? OptionType::choice
+                : std::is_same_v<Value, std::vector<double>> ? OptionType::numbers
+                : std::is_same_v<Value, bool>                ? OptionType::flag
+                : std::is_floating_point_v<Value>            ? OptionType::number
+                                                             : OptionType::count,
                 [](const FitOptions& options, Json& value) { value = options.*Member; },
                 [](FitOptions& options, const Json& value) { options.*Member = value.get<Value>(); }};
 }
@@ -131,6 +132,17 @@ std::vector<FitOption> make_table() {
          .placeholder = "NUMBER",
          .help = "ar: weight of accuracy against reliability, 0 to 1",
          .more = "1 is accuracy alone. Scores other than ar do not use it."},
+        {.name = "balance_front",
+         .command = "--balance-front",
+         .member = member<&FitOptions::balance_front>(),
+         .min = 0,
+         .max = 1,
+         .placeholder = "NUMBER,...",
+         .help = "ar: fit with each of these balances too, and show what they give on held-out rows",
+         .more =
+             message("The model is that of {}; the others are fitted in the same way, with its family and location, "
+                     "and take as long. docs/distributions.md has an example.",
+                     option("balance"))},
         {.name = "bias",
          .command = "--bias",
          .member = member<&FitOptions::bias>(),
@@ -260,6 +272,19 @@ Json parsed(OptionType type, std::string_view text) {
         const auto read = std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
         if (read.ec == std::errc{} && read.ptr == end) return value;
     }
+    if (type == OptionType::numbers) {
+        Json list = Json::array();
+        for (std::string_view rest = text; !rest.empty() || list.empty();) {
+            const std::size_t end_of_one = std::min(rest.find(','), rest.size());
+            list.push_back(parsed(OptionType::number, rest.substr(0, end_of_one)));
+            if (end_of_one == rest.size()) break;
+            rest.remove_prefix(end_of_one + 1);
+            if (rest.empty()) list.push_back("");
+        }
+        // One that is not a number is shown alone.
+        const auto bad = std::find_if(list.begin(), list.end(), [](const Json& value) { return !value.is_number(); });
+        return bad == list.end() ? list : *bad;
+    }
     if (type == OptionType::flag && (text == "true" || text == "false")) return text == "true";
     return text;
 }
@@ -268,6 +293,7 @@ std::string rule(const FitOption& option, bool of_type) {
     if (option.type() == OptionType::choice) return fmt::format("one of {}", fmt::join(option.choice_names(), ", "));
     if (option.type() == OptionType::flag) return "true or false";
     if (option.type() == OptionType::optional_number) return "a number or none";
+    if (option.type() == OptionType::numbers && !of_type) return "a list of numbers";
     if (!of_type) return option.type() == OptionType::number ? "a number" : "a whole number";
     if (!option.max) return fmt::format("at least {}", *option.min);
     if (option.ends_excluded) return fmt::format("more than {} and less than {}", *option.min, *option.max);
@@ -310,6 +336,9 @@ bool FitOption::is_of_type(const Json& value) const {
             return value.is_number();
         case OptionType::optional_number:
             return value.is_null() || value.is_number();
+        case OptionType::numbers:
+            return value.is_array() &&
+                   std::all_of(value.begin(), value.end(), [](const Json& one) { return one.is_number(); });
         case OptionType::count:
             return value.is_number_integer();
         case OptionType::flag:
@@ -325,15 +354,24 @@ void FitOption::check(const Json& value) const {
         const std::vector<std::string> names = choice_names();
         good = std::count(names.begin(), names.end(), value.get<std::string>()) > 0;
     }
-    if (of_type && min) {
-        const auto number = value.get<double>();
-        good = ends_excluded ? number > *min && number < *max : number >= *min && (!max || number <= *max);
+    const auto in_range = [&](double number) {
+        return ends_excluded ? number > *min && number < *max : number >= *min && (!max || number <= *max);
+    };
+    Json bad = value;  // of several the first
+    if (of_type && type() == OptionType::numbers) {
+        for (const Json& one : value)
+            if (good && !in_range(one.get<double>())) {
+                good = false;
+                bad = one;
+            }
+    } else if (of_type && min) {
+        good = in_range(value.get<double>());
     }
     if (of_type && type() == OptionType::optional_number) good = value.is_null() || std::isfinite(value.get<double>());
     if (good) return;
     const std::string meant =
         of_type && type() == OptionType::choice ? suggestion(value.get<std::string>(), choice_names()) : "";
-    core::refuse("{} is {}, but must be {}{}", in_message(), shown(value), rule(*this, of_type), meant);
+    core::refuse("{} is {}, but must be {}{}", in_message(), shown(bad), rule(*this, of_type), meant);
 }
 
 void FitOption::set(FitOptions& options, const Json& value) const {

@@ -49,6 +49,9 @@ TEST_F(Options, ArriveInTheModel) {
         } else if (option.type() == OptionType::optional_number) {
             value = option.name == "lower" ? -1e6 : 1e6;
             more = {option.command, value.dump()};
+        } else if (option.type() == OptionType::numbers) {
+            value = Json::array({0.25, 0.75});
+            more = {option.command, "0.25,0.75"};
         } else if (option.type() == OptionType::number) {
             value = 0.25;
             more = {option.command, option.command == "--split" ? "0.25,0.25" : "0.25"};

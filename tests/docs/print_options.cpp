@@ -12,7 +12,7 @@ static std::string in_page(const accrue::OptionName& option) {
 }
 
 int main() {
-    constexpr const char* kTypes[] = {"choice", "number", "optional_number", "count", "flag"};
+    constexpr const char* kTypes[] = {"choice", "number", "optional_number", "numbers", "count", "flag"};
     Json table = Json::array();
     for (const accrue::FitOption& option : accrue::fit_options()) {
         Json choices = Json::object();

@@ -37,6 +37,9 @@ std::vector<Json> other_values(const FitOption& option) {
         case OptionType::optional_number:
             values = {-0.25, 1e5};
             break;
+        case OptionType::numbers:
+            values = {Json::array({*option.min, 0.25, *option.max}), Json::array({0.5})};
+            break;
         case OptionType::count:
             values = {static_cast<std::uint64_t>(*option.min), 7U};
             if (option.max) values.emplace_back(static_cast<std::uint64_t>(*option.max));
@@ -65,6 +68,11 @@ std::vector<std::pair<Json, std::string>> bad_values(const FitOption& option) {
             return {{NAN, "is nan, but must be a number or none"},
                     {"half", "is 'half', but must be a number or none"},
                     {true, "is true, but must be a number or none"}};
+        case OptionType::numbers:
+            return {{Json::array({0.5, *option.max + 1}), "is 2, but must be between 0 and 1"},
+                    {Json::array({NAN}), "is nan, but must be between 0 and 1"},
+                    {Json::array({0.5, "half"}), "but must be a list of numbers"},
+                    {0.5, "is 0.5, but must be a list of numbers"}};
         case OptionType::count:
             return {{static_cast<std::int64_t>(*option.min) - 1, "but must be "},
                     {2.5, "is 2.5, but must be a whole number"},
@@ -91,7 +99,8 @@ TEST_P(EveryOption, IsExplained) {
     EXPECT_EQ(GetParam().more.text().back(), '.');
     EXPECT_EQ(GetParam().choices == nullptr, GetParam().type() != OptionType::choice);
     for (const std::string& name : GetParam().choice_names()) EXPECT_FALSE(name.empty());
-    const bool is_number = GetParam().type() == OptionType::number || GetParam().type() == OptionType::count;
+    const bool is_number = GetParam().type() == OptionType::number || GetParam().type() == OptionType::numbers ||
+                           GetParam().type() == OptionType::count;
     EXPECT_EQ(GetParam().min.has_value(), is_number);
     EXPECT_EQ(GetParam().placeholder.empty(), !is_number && GetParam().type() != OptionType::optional_number);
 }
@@ -108,7 +117,9 @@ TEST_P(EveryOption, TakesValuesAndGivesThemBack) {
         GetParam().set(options, value);
         EXPECT_EQ(GetParam().get(options), value);
         FitOptions by_text;
-        GetParam().set_text(by_text, value.is_string() ? value.get<std::string>() : value.dump());
+        std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+        if (value.is_array()) text = text.substr(1, text.size() - 2);
+        GetParam().set_text(by_text, text);
         EXPECT_EQ(GetParam().get(by_text), value);
         for (const FitOption& other : fit_options())
             EXPECT_TRUE(other.name == GetParam().name || other.get(options) == other.get({})) << other.name;
