@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "fields/kinds.hpp"
+#include "fit/archive_rows.hpp"
+#include "fit/dependence.hpp"
 #include "fit/folds.hpp"
 #include "verify/summaries.hpp"
 
@@ -29,7 +29,6 @@ constexpr double kWorthTrying = 0.005;
 // Candidates are tried on so many rows at most, drawn at random.
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;
-constexpr std::size_t kTimeBlocks = 50;  // that count as independent of each other
 
 // Of forms that keep similar sizes, one is kept in all folds when its validation cost is not worse than the best size's
 // by more than the standard error of their difference over the folds. The rows cannot tell those apart, so their
@@ -70,8 +69,10 @@ void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields:
 // Everything that folds need: rows in their order, starts of every fold, what they say of the rows that they held out.
 class FoldFit {
 public:
-    FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean)
-        : f_{archive, options, watcher, mean} {
+    // `calibration`: rows that make the recalibration, or null.
+    FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean,
+            const Archive* calibration)
+        : f_{archive, options, watcher, mean}, calibration_(calibration) {
         f_.standardise();
         f_.arranged = arrange(archive, *f_.content, make_folds(archive, options.folds, options.seed), options.folds);
         require_weight_in_folds(f_.arranged);
@@ -139,17 +140,13 @@ public:
     }
 
     FitResult finish(Candidates candidates) {
-        if (f_.options.recalibrate != "none") {
-            f_.content->family = f_.recalibrated_by(held_out_, [](std::size_t) { return true; });
-            // Every fold is judged by a map of the others.
-            for (std::size_t k = 0; k < f_.options.folds; ++k)
-                f_.recalibrated.push_back(f_.recalibrated_by(held_out_, [&](std::size_t part) { return part != k; }));
-        }
+        f_.recalibrate(held_out_, calibration_);
         return f_.finish(held_out_, gain_, std::move(candidates));
     }
 
 private:
     Fitting f_;
+    const Archive* calibration_;
     BiasGain gain_;
     std::vector<Division> divisions_;
     std::size_t smallest_ = 0;
@@ -157,68 +154,16 @@ private:
 };
 
 // A random sample of an archive's rows, in their order.
-struct SampledArchive {
-    Archive archive;
-    std::deque<std::vector<double>> numbers;
-    std::deque<std::vector<std::uint32_t>> codes;
-
-    SampledArchive(const Archive& all, std::size_t rows, std::uint64_t seed) : archive(all) {
-        std::vector<std::size_t> taken;
-        core::Random random(seed, kTrialStream);
-        std::size_t wanted = rows;
-        for (std::size_t i = 0, left = all.errors.size(); left > 0; ++i, --left)
-            if (random.below(left) < wanted) {
-                taken.push_back(i);
-                --wanted;
-            }
-        const auto take = [&](auto& values, auto& memory) {
-            if (values.empty()) return;
-            auto& own = memory.emplace_back();
-            for (const std::size_t i : taken) own.push_back(values[i]);
-            values = own;
-        };
-        for (auto& input : archive.inputs) take(input, numbers);
-        for (auto* values :
-             {&archive.errors, &archive.observation, &archive.prediction, &archive.weights, &archive.times})
-            take(*values, numbers);
-        take(archive.groups.codes, codes);
-        take(archive.fold_groups.codes, codes);
-        archive.by.clear();
-    }
-    SampledArchive(const SampledArchive&) = delete;
-    SampledArchive& operator=(const SampledArchive&) = delete;
-};
-
-// What rows that err together share: their groups, or blocks of time.
-struct Dependence {
-    std::vector<std::uint32_t> codes;
-    std::vector<std::string> labels;
-    Grouping groups;
-
-    explicit Dependence(const Archive& archive) : groups(archive.groups) {
-        const std::size_t rows = archive.times.size();
-        if (!groups.codes.empty() || archive.times.empty() || rows < 2 * kTimeBlocks) return;
-        std::vector<std::size_t> order(rows);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
-        codes.resize(rows);
-        for (std::size_t at = 0; at < rows; ++at)
-            codes[order[at]] = static_cast<std::uint32_t>(at * kTimeBlocks / rows);
-        labels.resize(kTimeBlocks);
-        groups = {codes, labels};
-    }
-};
-
-double weighted_mean(std::span<const double> values, std::span<const double> weights) {
-    double sum = 0;
-    double total = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double weight = weights.empty() ? 1 : weights[i];
-        sum += weight * values[i];
-        total += weight;
-    }
-    return sum / total;
+std::vector<std::size_t> sampled_rows(std::size_t all, std::size_t rows, std::uint64_t seed) {
+    std::vector<std::size_t> taken;
+    core::Random random(seed, kTrialStream);
+    std::size_t wanted = rows;
+    for (std::size_t i = 0, left = all; left > 0; ++i, --left)
+        if (random.below(left) < wanted) {
+            taken.push_back(i);
+            --wanted;
+        }
+    return taken;
 }
 
 // What a candidate is, in words.
@@ -270,9 +215,9 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
 }
 
 FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
-                         const LearnedMean* mean) {
+                         const LearnedMean* mean, const Archive* calibration) {
     const auto made = [&](const Archive& rows, const FitOptions& own) {
-        return std::make_unique<FoldFit>(rows, own, watcher, mean);
+        return std::make_unique<FoldFit>(rows, own, watcher, mean, calibration);
     };
     FitOptions simplest = options;
     if (simplest.family == kAuto) simplest.family = normal_family()->name();
@@ -289,9 +234,10 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
 
     // One start of every fold tells candidates apart; those of the one that is taken are kept.
     const std::size_t rows = archive.errors.size();
-    std::unique_ptr<SampledArchive> sample;
-    if (rows > kRowsOfTrial) sample = std::make_unique<SampledArchive>(archive, kRowsOfTrial, options.seed);
-    const Archive& tried = sample ? sample->archive : archive;
+    std::unique_ptr<const ArchiveRows> sample;
+    if (rows > kRowsOfTrial)
+        sample = std::make_unique<const ArchiveRows>(archive, sampled_rows(rows, kRowsOfTrial, options.seed));
+    const Archive& tried = sample ? sample->archive() : archive;
     const Dependence dependence(tried);
     const auto trial = [&](const FitOptions& own) {
         auto fit = made(tried, own);

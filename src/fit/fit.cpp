@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "accrue/options.hpp"
 #include "core/error.hpp"
 #include "fit/candidates.hpp"
 #include "fit/folds.hpp"
 #include "fit/observation_error.hpp"
+#include "fit/recalibration.hpp"
 
 namespace accrue {
 
@@ -68,8 +70,9 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Fi
     HeldOut held_out;
     f.hold_out(f.content->members, 0, rows, held_out);
     if (options.recalibrate != "none") {
-        f.content->family = f.recalibrated_by(held_out, [](std::size_t p) { return p < 2; });
-        f.recalibrated.assign(3, f.content->family);
+        const std::vector<double> scores = f.held_out_scores(held_out);
+        f.content->family = f.map_of_parts(options.recalibrate, scores, f.family, [](std::size_t p) { return p < 2; });
+        f.recalibrated = {f.content->family};
     }
     std::fill_n(held_out.scales.begin(), training + validation, std::numeric_limits<double>::quiet_NaN());
     return f.finish(held_out, gain);
@@ -106,7 +109,10 @@ std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
     const std::size_t outputs = max_outputs(options);
     if (outputs > 1) own += (outputs - 1) * (4 * sizeof(double) + 1) + 8 * sizeof(double);
     // A mean is learned from standardised copies, by networks that hold some numbers a row too.
-    return own + (options.mean == "none" ? 0 : (2 * inputs + 12) * sizeof(double));
+    if (options.mean != "none") own += (2 * inputs + 12) * sizeof(double);
+    // Copies of the rows that are learned from and of those that are set apart; scores of the maps that are tried.
+    if (options.calibration_share > 0) own += (inputs + 8) * sizeof(double);
+    return own + (options.recalibrate == fitting::kAuto ? 2 * sizeof(double) : 0);
 }
 
 std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t starts_at_work) {
@@ -128,22 +134,34 @@ std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t
 
 FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     for (const FitOption& option : fit_options()) option.check(option.get(options));
+    fitting::check_recalibration(archive, options);
     if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
-    const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {
-        fitting::check(rows, options);
-        return options.recipe == "paper" ? fitting::paper_recipe(rows, options, watcher, mean)
-                                         : fitting::default_recipe(rows, options, watcher, mean);
-    };
-    if (options.mean == "none") return run(archive, nullptr);
-    fitting::check_for_mean(archive, options);
-    Archive with_errors = archive;
-    with_errors.errors = archive.observation;  // as many, for the checks
-    with_errors.roles.error = archive.roles.observation.empty() ? "observation" : archive.roles.observation;
-    fitting::check(with_errors, options);
-    with_errors.roles.error.clear();
-    const fitting::LearnedMean mean = fitting::learn_mean(with_errors, options, watcher);
-    with_errors.errors = mean.errors;
-    return run(with_errors, &mean);
+    const bool learns_mean = options.mean != "none";
+    Archive whole = archive;
+    if (learns_mean) {
+        fitting::check_for_mean(archive, options);
+        whole.errors = archive.observation;  // as many, for the checks
+        whole.roles.error = archive.roles.observation.empty() ? "observation" : archive.roles.observation;
+    }
+    fitting::check(whole, options);
+    if (learns_mean) whole.roles.error.clear();
+
+    // Before anything is learned.
+    std::optional<fitting::CalibrationSplit> split;
+    if (options.calibration_share > 0) split.emplace(whole, options);
+    Archive rows = split ? split->training() : whole;
+    std::optional<fitting::LearnedMean> mean;
+    if (learns_mean) {
+        mean = fitting::learn_mean(rows, options, watcher);
+        rows.errors = mean->errors;
+    }
+    if (learns_mean || split) fitting::check(rows, options);
+    const fitting::LearnedMean* learned = mean ? &*mean : nullptr;
+    if (options.recipe == "paper") return fitting::paper_recipe(rows, options, watcher, learned);
+    if (!split) return fitting::default_recipe(rows, options, watcher, learned);
+    FitResult result = fitting::default_recipe(rows, options, watcher, learned, &split->calibration());
+    split->spread(result);
+    return result;
 }
 
 }  // namespace accrue
