@@ -165,10 +165,10 @@ std::vector<FitOption> make_table() {
          .choices =
              [] {
                  return std::vector<OptionChoice>{
+                     {fitting::kAuto, "what held-out rows ask for, or none"},
                      {"none"},
                      {"isotonic", "the map that fits these rows"},
-                     {"conformal", "ranks over n + 1, for intervals with a promised coverage"},
-                     {fitting::kAuto, "what held-out rows ask for, or none"}};
+                     {"conformal", "ranks over n + 1, for intervals with a promised coverage"}};
              },
          .help = "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed",
          .more = "A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows. "
@@ -180,8 +180,8 @@ std::vector<FitOption> make_table() {
          .max = 0.9,
          .placeholder = "SHARE",
          .recipe = "default",
-         .help = message("{}: share of rows that make the map and enter nothing else; 0: rows out of fold make it",
-                         option("recalibrate")),
+         .help = "Share of rows set apart for the recalibration, which enter nothing else; 0: rows out of fold make "
+                 "the map",
          .more =
              "For a guarantee of coverage. The rows are drawn at random, groups whole; with times they are the latest "
              "block."},

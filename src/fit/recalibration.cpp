@@ -289,14 +289,15 @@ std::string choice_text(const RecalibrationOutcome& outcome) {
             "nor a calibration that it repairs ({} tried).",
             trials.size() == 2 ? "one was" : "two were");
     const auto& before = trials[own.compared_with];
-    const std::string than = before.kind == kNone ? "without a map" : fmt::format("with the {} one", before.kind);
-    const std::string crps =
-        fmt::format("CRPS {:.4g}, {:.4g} without (difference from that {} {:.2g}, 90% interval {:.2g} to {:.2g})",
-                    own.crps, none.crps, than, own.difference, own.low, own.high);
+    const std::string others =
+        before.kind == kNone ? fmt::format("{:.4g} without a map; the difference", none.crps)
+                             : fmt::format("{:.4g} without a map, {:.4g} with the {} one; the difference from that",
+                                           none.crps, before.crps, before.kind);
     return fmt::format(
-        "The {} recalibration was taken, by rows that it was not made from: {}, calibration error {:.2g}%, "
-        "{:.2g}% without.",
-        own.kind, crps, 100 * own.calibration_error, 100 * none.calibration_error);
+        "The {} recalibration was taken. On rows that it was not made from the CRPS is {:.4g} ({} of {:.2g} has a 90% "
+        "interval of {:.2g} to {:.2g}), and the calibration error {:.2g}% ({:.2g}% without a map).",
+        own.kind, own.crps, others, own.difference, own.low, own.high, 100 * own.calibration_error,
+        100 * none.calibration_error);
 }
 
 }  // namespace

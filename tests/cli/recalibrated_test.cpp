@@ -84,9 +84,7 @@ TEST_F(Recalibrated, ConformalIntervalsAreStatedAndPredicted) {
     EXPECT_NE(words.find("Guarantee:"), std::string::npos) << words;
     EXPECT_NE(words.find("90.1%"), std::string::npos) << words;
     EXPECT_NE(output({"show", path}).find("recalibration: conformal"), std::string::npos);
-    std::vector<std::string> with_json = fit;
-    with_json.emplace_back("--json");
-    const Json outcome = json(with_json).at("fit").at("recalibration");
+    const Json outcome = json(fit).at("fit").at("recalibration");
     EXPECT_EQ(outcome.at("kind"), "conformal");
     EXPECT_EQ(outcome.at("rows"), 100);
     EXPECT_EQ(outcome.at("finite_sample_guarantee"), true);
@@ -108,23 +106,22 @@ TEST_F(Recalibrated, ConformalIntervalsAreStatedAndPredicted) {
     EXPECT_NEAR(inside / 500.0, 0.901, 0.1);
 }
 
-TEST_F(Recalibrated, AShareWithoutAMapIsRefused) {
+TEST_F(Recalibrated, SharesThatServeNothingAreRefused) {
     const std::string archive = heavy("r.csv", 100, 5);
     const auto refused = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> all = {"fit",    archive,    "--error", "e",
-                                        "--form", "constant", "-o",      folder_.path("r.json")};
-        all.insert(all.end(), more.begin(), more.end());
-        return run(all);
+        return refusal(accrue(with({"fit", archive, "--inputs", "x", "--error", "e", "--form", "constant", "--quiet",
+                                    "-o", folder_.path("r.json")},
+                                   more)));
     };
-    const auto without = refused({"--calibration-share", "0.25"});
-    EXPECT_NE(without.status, 0);
-    EXPECT_NE(without.err.find("--calibration-share sets rows apart for a recalibration, but there is none"),
-              std::string::npos)
-        << without.err;
-    const auto too_large = refused({"--calibration-share", "1", "--recalibrate", "conformal"});
-    EXPECT_EQ(too_large.status, 2);
-    EXPECT_NE(too_large.err.find("--calibration-share is 1, but must be between 0 and 0.9"), std::string::npos)
-        << too_large.err;
+    EXPECT_EQ(refused({"--calibration-share", "0.25"}),
+              "--calibration-share sets rows apart for a recalibration, but there is none: give --recalibrate "
+              "conformal, or no share");
+    EXPECT_EQ(refused({"--calibration-share", "0.1", "--recalibrate", "conformal"}),
+              "--calibration-share 0.1 of 100 rows sets 10 apart, but a central 90% interval needs at least 19: give a "
+              "larger share, or none to calibrate by rows out of fold");
+    EXPECT_NE(refused({"--calibration-share", "1", "--recalibrate", "conformal"})
+                  .find("--calibration-share is 1, but must be between 0 and 0.9"),
+              std::string::npos);
 }
 
 }  // namespace

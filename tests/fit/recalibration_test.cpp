@@ -57,13 +57,12 @@ TEST(Recalibration, RowsSetApartEnterNothingButTheMap) {
     options.calibration_share = 0.3;
     options.starts = 1;
     options.max_iterations = 20;
-    Rows rows = some_rows(600, 1);
-    rows.prediction.assign(600, 0.0);
-    for (std::size_t i = 0; i < 600; ++i) rows.prediction[i] = rows.inputs[0][i];
+    Rows rows = some_rows(900, 1);
+    rows.prediction = rows.inputs[0];
     const FitResult first = fit(rows.archive(), options);
     const std::vector<std::size_t> apart = set_apart(first);
-    ASSERT_EQ(apart.size(), 180U);
-    EXPECT_EQ(first.recalibration.rows, 180U);
+    ASSERT_EQ(apart.size(), 270U);
+    EXPECT_EQ(first.recalibration.rows, 270U);
     for (const std::size_t i : apart) {
         rows.errors[i] = 3 * rows.errors[i] + 1;
         rows.inputs[0][i] *= 1.1;
@@ -75,6 +74,7 @@ TEST(Recalibration, RowsSetApartEnterNothingButTheMap) {
     const auto after = second.model.json();
     for (const char* entry : {"inputs", "prediction", "error_scale", "bias", "sigma", "test_vectors"})
         EXPECT_EQ(before[entry], after[entry]) << entry;
+    ASSERT_TRUE(before["fit"].contains("candidates"));
     EXPECT_EQ(before["fit"]["candidates"], after["fit"]["candidates"]);
     EXPECT_NE(before["recalibration"], after["recalibration"]);
 }

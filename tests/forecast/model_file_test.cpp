@@ -327,7 +327,7 @@ TEST(ModelFile, HoldsNothingThatItsSchemaDoesNotName) {
                 options.form = form;
                 options.mean = mean;
                 options.recipe = recipe;
-                options.recalibrate = "isotonic";
+                options.recalibrate = recipe == "paper" ? "isotonic" : "auto";
                 options.max_iterations = 5;
                 options.starts = 1;
                 if (options.recipe == "default") archive.groups = {codes, labels};
