@@ -286,7 +286,8 @@ void add_fit(CLI::App& app, char** argv) {
         "what they share with --group. If the future has to be forecast from the past, name the time with\n"
         "--time: blocks of time then decide, and only what --fold-group names is kept whole too. docs/groups.md\n"
         "explains these. Where errors are biased, skewed or heavy-tailed, --family auto --bias auto learns\n"
-        "location, skew and tails too, if held-out rows bear it out (docs/distributions.md).\n"
+        "location, skew and tails too, if held-out rows bear it out (docs/distributions.md). For intervals with\n"
+        "a promised coverage: --recalibrate conformal --calibration-share 0.25 (docs/recalibration.md).\n"
         "\n"
         "Predictions must not come from a model that was trained on the archive's own rows: its errors are too\n"
         "small there, and no table can show it. Where that cannot be helped, give rows from after it was made\n"
@@ -296,6 +297,8 @@ void add_fit(CLI::App& app, char** argv) {
         "\n"
         "Examples:\n"
         "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y -o model.json\n"
+        "  accrue fit archive.csv --prediction mu --observation y --recalibrate conformal \\\n"
+        "      --calibration-share 0.25 -o model.json\n"
         "  accrue fit a.nc b.nc --error e --group station --time time --bias linear -o model.json\n"
         "  accrue fit archive.csv --inputs lead_time,wind --prediction mu --observation y --time date \\\n"
         "      --fold-group storm --by station --by season -o model.json --report fit.html");

@@ -67,7 +67,8 @@ std::string description(const std::string& path, const Json& model) {
         text += fmt::format("  {:<18}{}\n", shown(key), plain(value));
     text += fmt::format("\nSigma: {} members, {}; bias correction: {}; recalibration: {}\n",
                         model["sigma"]["members"].size(), plain(model["sigma"]["combination"]),
-                        plain(model["bias"]["kind"]), model["recalibration"].is_null() ? "none" : "isotonic");
+                        plain(model["bias"]["kind"]),
+                        model["recalibration"].is_null() ? "none" : model["recalibration"].value("kind", "isotonic"));
     if (!model["mean"].is_null())
         text += fmt::format("Mean: learned from the archive, {}\n", plain(model["mean"]["regression"]["kind"]));
     if (model.contains("state")) {

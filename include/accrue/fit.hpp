@@ -29,6 +29,7 @@ struct FitOptions {
     std::optional<double> lower, upper;  // bounds of the observation
     std::string bound_kind = "auto";
     std::string recalibrate = "none";
+    double calibration_share = 0;
     std::size_t folds = 5;
     double training_share = 0.33;
     double validation_share = 0.33;
@@ -103,11 +104,30 @@ struct BalanceOutcome {
     bool taken = false;
 };
 
+// The recalibration of a fit: what was asked for and taken, and why.
+struct RecalibrationOutcome {
+    std::string asked = "none", kind = "none";
+    std::size_t rows = 0;     // whose scores made the map; of "none", those that were set apart in vain
+    bool split = false;       // these rows entered nothing else; else they were out of fold
+    bool guaranteed = false;  // the coverage of intervals for exchangeable rows (docs/recalibration.md)
+    // Of "auto": every row judged by a map of other folds, or by none, in the order of preference.
+    struct Trial {
+        std::string kind;
+        double crps = 0;
+        std::size_t compared_with = 0;             // of the trials; the first is compared with none
+        double difference = 0, low = 0, high = 0;  // in crps, with its 90% interval
+        double calibration_error = 0, p_value = 1;
+        bool taken = false;
+    };
+    std::vector<Trial> trials = {};
+};
+
 struct FitResult {
     Model model;
     // Out of fold (default recipe) or on the test rows (paper recipe). With recalibration every fold's rows are judged
     // by a map of the other folds' rows, and calibration error, reliability score and their floors are the means of
-    // those within the folds: over all rows together the deviations of folds and maps cancel.
+    // those within the folds: over all rows together the deviations of folds and maps cancel. With a calibration share
+    // the rows are the others, and the map is that of the model.
     Verification verification;
     ConditionalCalibration conditional = {};  // of the same rows
     std::vector<StartOutcome> starts;
@@ -116,7 +136,8 @@ struct FitResult {
     // in the order of the archive's rows; NaN for rows that are not in the verification.
     std::vector<double> errors, sigmas;
     // With recalibration: the family that each part of the rows was judged by, whose mean and standard deviation these
-    // errors and sigmas are about; and the part of every row of the archive. Else empty.
+    // errors and sigmas are about; and the part of every row of the archive. One where all were judged by the same map.
+    // Else empty.
     std::vector<SharedFamily> families = {};
     std::vector<std::uint32_t> parts = {};
     std::vector<CandidateOutcome> candidates = {};   // in the order of their simplicity; none where nothing was left
@@ -126,6 +147,7 @@ struct FitResult {
     std::optional<FoldComparison> folds = {};        // where neighbouring rows err together and folds are by row
     std::optional<LaterRows> later = {};             // judge_later()
     std::vector<BalanceOutcome> balance_front = {};  // in the order of the balances; none where nobody asked
+    RecalibrationOutcome recalibration = {};
     // Of families that have some: parameters of the rows, row after row (Families).
     std::vector<double> parameters = {};
     std::span<const double> parameters_of(std::size_t row) const {

@@ -19,10 +19,18 @@ public:
     // between the knots and (0, 0) and (1, 1); files of version 0.1 have these. They end where Phi rounds to 1.
     enum class Knots { scores, probabilities };
 
+    // What probabilities the rows of a map have. `isotonic`: the middle of their step in the cdf, (k - 1/2)/n for the
+    // k-th of n rows. [CONFORMAL] `conformal`: k/(n + 1), the probability with which one more row of the same kind lies
+    // at or below the k-th. Central intervals of a conformal map end at rows, rounded outwards from their level: the
+    // interval between rows i and k holds one more row with a probability of at least (k - i)/(n + 1), and of exactly
+    // that where no two rows are equal. Where the level asks for more than lies between the outermost rows, 1 - 2/(n +
+    // 1), the interval ends in the tails, and nothing is promised beyond that number. Quantiles lie between rows.
+    enum class Kind { isotonic, conformal };
+
     // Both coordinates finite and strictly rising, probabilities strictly between 0 and 1; no knots change nothing.
-    // Only scores go around a family with further parameters or bounds. Throws InputError.
+    // Only scores go around a family with further parameters or bounds, and are conformal. Throws InputError.
     Recalibrated(Knots knots, std::vector<double> predicted, std::vector<double> actual,
-                 SharedFamily inner = normal_family());
+                 SharedFamily inner = normal_family(), Kind kind = Kind::isotonic);
 
     // The map that makes the normal scores w of these rows normal: isotonic regression of their cdf on w, which is that
     // cdf itself since it rises, at the rows, or where there are more than kAllKnots at quantiles of
@@ -32,12 +40,16 @@ public:
     // one that has ten times as much beyond it. Weights may be empty. Rows beyond kFarthestRow count as lying there:
     // one gross outlier would otherwise give the forecast a mean and a standard deviation beside which the other rows
     // have no digits.
+    // A conformal map has rows for knots in the same way; of more than kAllKnots those at half percents, rounded
+    // outwards, and nearer to the ends each a quarter nearer than the last, so that central intervals of whole percents
+    // lose nothing. Rows of one value have a knot on either side, a third of a rank out. It counts rows: it throws
+    // InputError for weights.
     static constexpr std::size_t kAllKnots = 200;
     static constexpr double kFarthestRow = 1e9;
     static constexpr double kFarthest = 1e100;  // of a knot
     static std::shared_ptr<const Recalibrated> fitted(std::span<const double> scores,
                                                       std::span<const double> weights = {},
-                                                      SharedFamily inner = normal_family());
+                                                      SharedFamily inner = normal_family(), Kind kind = Kind::isotonic);
 
     std::string_view name() const override { return inner_->name(); }
     std::string_view help() const override { return inner_->help(); }
@@ -60,10 +72,12 @@ public:
     double normal_score(double u, Further further) const override;
     double of_normal_score(double score, Further further) const override;
     std::vector<double> jumps(Further further) const override;
+    std::pair<double, double> interval(double level, Further further) const override;
     double log_pdf_slope(double u, Further further) const override;
 
     const SharedFamily& inner() const { return inner_; }
     Knots knots() const { return knots_; }
+    Kind kind() const { return kind_; }
     const std::vector<double>& predicted() const { return predicted_; }
     const std::vector<double>& actual() const { return actual_; }
 
@@ -116,6 +130,7 @@ private:
 
     SharedFamily inner_;
     Knots knots_;
+    Kind kind_;
     std::vector<double> predicted_, actual_;
     std::vector<double> w_, v_;          // knots as scores; at least one
     std::vector<Sides> actual_sides_;    // probabilities: at the ends of the pieces

@@ -9,7 +9,7 @@ Score = Literal["ar", "crps", "nlpd"]
 Bias = Literal["auto", "none", "constant", "linear", "network"]
 Mean = Literal["none", "gp", "network"]
 BoundKind = Literal["auto", "censored", "truncated"]
-Recalibrate = Literal["none", "isotonic"]
+Recalibrate = Literal["auto", "none", "isotonic", "conformal"]
 
 
 class FitOptions(TypedDict, total=False):
@@ -39,8 +39,11 @@ class FitOptions(TypedDict, total=False):
     bound_kind: What happens at the bounds. auto: censored where observations sit on a bound, else truncated. censored:
         the probability beyond a bound sits on it. truncated: the distribution ends there. One of "auto", "censored",
         "truncated"; default: "auto".
-    recalibrate: Map the forecast's probabilities to what held-out rows showed, for errors that are skewed. One of
-        "none", "isotonic"; default: "none".
+    recalibrate: Map the forecast's probabilities to what held-out rows showed, for errors that are skewed. auto: what
+        held-out rows ask for, or none. isotonic: the map that fits these rows. conformal: ranks over n + 1, for
+        intervals with a promised coverage. One of "auto", "none", "isotonic", "conformal"; default: "none".
+    calibration_share: Share of rows set apart for the recalibration, which enter nothing else; 0: rows out of fold make
+        the map. A number, 0 to 0.9; default: 0.0.
     folds: Number of folds (default recipe). A whole number, at least 2; default: 5.
     training_share: Paper recipe: share of rows for training. A number, more than 0 and less than 1; default: 0.33.
     validation_share: Share for validation; the rest is the test set. A number, more than 0 and less than 1; default:
@@ -66,6 +69,7 @@ class FitOptions(TypedDict, total=False):
     upper: float | None
     bound_kind: BoundKind
     recalibrate: Recalibrate
+    calibration_share: float
     folds: int
     training_share: float
     validation_share: float

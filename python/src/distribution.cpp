@@ -59,9 +59,9 @@ std::vector<double> factors_of(const SharedFamily& family, std::span<const doubl
     return factors;
 }
 
-// What a family is made of: its name; the knots of a recalibration as (are scores, predicted, actual); its bounds as
-// (are censored, lower, upper), infinite where there is none.
-using Knots = std::tuple<bool, std::vector<double>, std::vector<double>>;
+// What a family is made of: its name; the knots of a recalibration as (are scores, predicted, actual, are conformal);
+// its bounds as (are censored, lower, upper), infinite where there is none.
+using Knots = std::tuple<bool, std::vector<double>, std::vector<double>, bool>;
 using BoundsOf = std::tuple<bool, double, double>;
 
 SharedFamily made_family(const std::string& name, const std::optional<Knots>& knots,
@@ -73,9 +73,10 @@ SharedFamily made_family(const std::string& name, const std::optional<Knots>& kn
         own = std::make_shared<Bounded>(kind, Limits{lower, upper}, own);
     }
     if (!knots) return own;
-    const auto& [scores, predicted, actual] = *knots;
+    const auto& [scores, predicted, actual, conformal] = *knots;
     return std::make_shared<Recalibrated>(scores ? Recalibrated::Knots::scores : Recalibrated::Knots::probabilities,
-                                          predicted, actual, own);
+                                          predicted, actual, own,
+                                          conformal ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic);
 }
 
 std::optional<BoundsOf> bounds_of(const Family& family) {
@@ -88,7 +89,8 @@ std::optional<BoundsOf> bounds_of(const Family& family) {
 std::optional<Knots> knots_of(const Family& family) {
     const auto* map = dynamic_cast<const Recalibrated*>(&family);
     if (map == nullptr) return std::nullopt;
-    return Knots{map->knots() == Recalibrated::Knots::scores, map->predicted(), map->actual()};
+    return Knots{map->knots() == Recalibrated::Knots::scores, map->predicted(), map->actual(),
+                 map->kind() == Recalibrated::Kind::conformal};
 }
 
 }  // namespace

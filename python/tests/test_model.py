@@ -240,6 +240,28 @@ def test_a_recalibrated_forecast_is_consistent_and_survives_pickle(archive):
     assert model.evaluate({"x": archive["x"]}, prediction=archive["f"], observation=skewed)["nlpd"] is None
 
 
+def test_a_conformal_interval_is_rounded_outwards_and_survives_pickle(archive):
+    skewed = archive["f"] + np.random.default_rng(4).exponential(1, 1000)
+    roles = dict(prediction=archive["f"], observation=skewed)
+    options = dict(form="constant", family="normal", bias="none", recalibrate="conformal", progress=False)
+    model = accrue.fit({"x": archive["x"]}, **roles, **options, calibration_share=0.05)
+    # 50 rows set apart: the ranks 2 and 49 of 51, not 2.55 and 48.45, which a quantile lies at.
+    assert model.content["configuration"]["calibration_rows"] == 50
+    assert model.content["fit"]["recalibration"]["finite_sample_guarantee"]
+    assert np.isnan(model.held_out[1]).sum() == 50
+    forecast = model.predict({"x": archive["x"]}, prediction=archive["f"])
+    low, high = forecast.interval(0.9)
+    np.testing.assert_allclose(forecast.cdf(low), 2 / 51, rtol=1e-6)
+    np.testing.assert_allclose(forecast.cdf(high), 49 / 51, rtol=1e-6)
+    assert (low < forecast.quantile(0.05)).all() and (high > forecast.quantile(0.95)).all()
+    again = pickle.loads(pickle.dumps(forecast))
+    np.testing.assert_array_equal(again.interval(0.9), forecast.interval(0.9))
+    with pytest.raises(ValueError, match="^calibration_share is 2, but must be between 0 and 0.9$"):
+        accrue.fit({"x": archive["x"]}, **roles, **options, calibration_share=2)
+    with pytest.raises(ValueError, match='does not go with sample_weight; recalibrate="isotonic" takes weights'):
+        accrue.fit({"x": archive["x"]}, **roles, **options, sample_weight=np.ones(1000))
+
+
 def test_a_forecast_has_the_figures_of_the_normal_distribution():
     stats = pytest.importorskip("scipy.stats")
     forecast = accrue.Forecast([0.0, 3.0], [1.0, 2.0])

@@ -73,8 +73,14 @@ double tail_slope(std::size_t knots, auto&& u, auto&& v) {
 
 }  // namespace
 
-Recalibrated::Recalibrated(Knots knots, std::vector<double> predicted, std::vector<double> actual, SharedFamily inner)
-    : inner_(std::move(inner)), knots_(knots), predicted_(std::move(predicted)), actual_(std::move(actual)) {
+Recalibrated::Recalibrated(Knots knots, std::vector<double> predicted, std::vector<double> actual, SharedFamily inner,
+                           Kind kind)
+    : inner_(std::move(inner)),
+      knots_(knots),
+      kind_(kind),
+      predicted_(std::move(predicted)),
+      actual_(std::move(actual)) {
+    core::require(kind == Kind::isotonic || knots == Knots::scores, "the knots of a conformal map must be scores");
     core::require(predicted_.size() == actual_.size(), "a recalibration of {} predicted values has {} actual ones",
                   predicted_.size(), actual_.size());
     const bool are_scores = knots == Knots::scores;
@@ -169,36 +175,73 @@ void Recalibrated::take_moments() {
     mean_ = mean;
 }
 
-std::shared_ptr<const Recalibrated> Recalibrated::fitted(std::span<const double> scores,
-                                                         std::span<const double> weights, SharedFamily inner) {
-    core::require(!scores.empty(), "there are no rows to recalibrate");
-    core::require(weights.empty() || weights.size() == scores.size(), "there are {} weights, but {} rows",
-                  weights.size(), scores.size());
-    std::vector<std::size_t> order(scores.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    for (std::size_t i = 0; i < scores.size(); ++i)
-        core::require(!std::isnan(scores[i]), "row {} has no score to recalibrate", i + 1);
-    const auto weight = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
-    std::erase_if(order, [&](std::size_t i) { return !(weight(i) > 0); });
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
-    const auto value = [&](std::size_t i) { return std::clamp(scores[i], -kFarthestRow, kFarthestRow); };
-    double total = 0;
-    for (const std::size_t i : order) total += weight(i);
+namespace {
 
-    // Every value and the step of the cdf there. The median step stands for one row: where rows are repeated in place
-    // of a weight it is the same.
+// Rows in the order of their values, the far ones brought in. Of those that count.
+struct SortedRows {
+    // A value, and the share of the rows that have it.
     struct Step {
         double value, probability;
+        std::size_t rows;
     };
     std::vector<Step> steps;
-    for (const std::size_t i : order) {
-        if (steps.empty() || steps.back().value != value(i)) steps.push_back({value(i), 0});
-        steps.back().probability += weight(i) / total;
+    std::size_t rows = 0;
+
+    SortedRows(std::span<const double> scores, std::span<const double> weights) {
+        std::vector<std::size_t> order(scores.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto weight = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
+        std::erase_if(order, [&](std::size_t i) { return !(weight(i) > 0); });
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+        rows = order.size();
+        double total = 0;
+        for (const std::size_t i : order) total += weight(i);
+        for (const std::size_t i : order) {
+            const double value = std::clamp(scores[i], -Recalibrated::kFarthestRow, Recalibrated::kFarthestRow);
+            if (steps.empty() || steps.back().value != value) steps.push_back({value, 0, 0});
+            steps.back().probability += weight(i) / total;
+            ++steps.back().rows;
+        }
     }
+
+    // The way from a step to other rows.
+    double to_next(std::size_t step) const {
+        return step + 1 < steps.size() ? steps[step + 1].value - steps[step].value : kInfinity;
+    }
+    double to_last(std::size_t step) const { return step > 0 ? to_next(step - 1) : kInfinity; }
+};
+
+// Knots that rise: what would not is left out.
+struct RisingKnots {
+    std::vector<double> predicted, actual;
+
+    void add(double at, double probability) {
+        if (!(probability > 0 && probability < 1)) return;
+        const double score = normal_score_of(probability, 1 - probability);
+        if (!predicted.empty() && !(at > predicted.back() && score > actual.back())) return;
+        predicted.push_back(at);
+        actual.push_back(score);
+    }
+};
+
+// How far from an atom its ends lie, `gap` being the way to other rows and `row` the probability of one. Beyond all of
+// them it is as far as so many rows leave sigma uncertain: in units of that an atom of another fold has another place,
+// which must be possible.
+double hair(double gap, double at, double row) {
+    constexpr double kHair = 1e-6;
+    return gap < kInfinity ? kHair * std::min(1.0, gap) : std::max(kHair, std::sqrt(row) * std::fabs(at));
+}
+
+constexpr double kSpacing = 1 / static_cast<double>(Recalibrated::kAllKnots);
+constexpr double kShareOfRest = 0.25;
+
+RisingKnots isotonic_knots(const SortedRows& rows) {
+    const auto& steps = rows.steps;
+    // The median step stands for one row: where rows are repeated in place of a weight it is the same.
     double row = 0;
     if (!steps.empty()) {
         std::vector<double> sizes;
-        for (const Step& step : steps) sizes.push_back(step.probability);
+        for (const auto& step : steps) sizes.push_back(step.probability);
         const auto median = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
         std::nth_element(sizes.begin(), median, sizes.end());
         row = *median;
@@ -208,42 +251,93 @@ std::shared_ptr<const Recalibrated> Recalibrated::fitted(std::span<const double>
     // where the first and the last of its rows would have theirs: half of an atom would otherwise be spread as far as
     // the next knot is away, and without end where there is none.
     constexpr double kSeveral = 1.6;  // rows; no ratio of small whole weights, which rounding could move either way
-    static constexpr double kSpacing = 1 / static_cast<double>(kAllKnots);
-    static constexpr double kShareOfRest = 0.25;
-    constexpr double kHair = 1e-6;
-    // How far from an atom its ends lie, `gap` being the way to other rows. Beyond all of them it is as far as so many
-    // rows leave sigma uncertain: in units of that an atom of another fold has another place, which must be possible.
-    const auto hair = [&](double gap, double at) {
-        return gap < kInfinity ? kHair * std::min(1.0, gap) : std::max(kHair, std::sqrt(row) * std::fabs(at));
-    };
     const auto spacing = [](double at) { return std::min(kSpacing, kShareOfRest * std::min(at, 1 - at)); };
-    std::vector<double> predicted;
-    std::vector<double> actual;
-    const auto add = [&](double at, double probability) {
-        if (!(probability > 0 && probability < 1)) return;
-        const double score = normal_score_of(probability, 1 - probability);
-        if (!predicted.empty() && !(at > predicted.back() && score > actual.back())) return;
-        predicted.push_back(at);
-        actual.push_back(score);
-    };
+    RisingKnots knots;
     double before = 0;
     double next = 0;
     for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto [at, own] = steps[k];
+        const double at = steps[k].value;
+        const double own = steps[k].probability;
         const double low = before + row / 2;
         const double middle = before + own / 2;
         const double high = before + own - row / 2;
         before += own;
         const bool atom = own > kSeveral * row && high - low > spacing(middle);
         if (middle < next && !atom) continue;
-        const double from_last = predicted.empty() ? kInfinity : at - predicted.back();
-        const double to_next = k + 1 < steps.size() ? steps[k + 1].value - at : kInfinity;
-        if (atom) add(at - hair(from_last, at), low);
-        add(at, middle);
-        if (atom) add(at + hair(to_next, at), high);
-        if (order.size() > kAllKnots) next = (atom ? high : middle) + spacing(atom ? high : middle);
+        const double from_last = knots.predicted.empty() ? kInfinity : at - knots.predicted.back();
+        if (atom) knots.add(at - hair(from_last, at, row), low);
+        knots.add(at, middle);
+        if (atom) knots.add(at + hair(rows.to_next(k), at, row), high);
+        if (rows.rows > Recalibrated::kAllKnots) next = (atom ? high : middle) + spacing(atom ? high : middle);
     }
-    return std::make_shared<Recalibrated>(Knots::scores, std::move(predicted), std::move(actual), std::move(inner));
+    return knots;
+}
+
+// The ranks, from 1 on, of the rows that are knots of a conformal map. With each rank its mirror image.
+std::vector<std::size_t> conformal_ranks(std::size_t rows) {
+    std::vector<std::size_t> ranks;
+    const auto add = [&](std::size_t rank) {
+        if (rank == 0) return;
+        ranks.push_back(rank);
+        ranks.push_back(rows + 1 - rank);
+    };
+    if (rows <= Recalibrated::kAllKnots) {
+        for (std::size_t rank = 1; rank <= rows; ++rank) add(rank);
+    } else {
+        constexpr std::size_t kHalf = Recalibrated::kAllKnots / 2;
+        for (std::size_t k = 1; k <= kHalf; ++k) add(k * (rows + 1) / Recalibrated::kAllKnots);
+        const auto count = static_cast<double>(rows + 1);
+        for (double rank = kSpacing * count; rank >= 1; rank *= 1 - kShareOfRest) add(static_cast<std::size_t>(rank));
+        add(1);
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    return ranks;
+}
+
+RisingKnots conformal_knots(const SortedRows& rows) {
+    const std::vector<std::size_t> ranks = conformal_ranks(rows.rows);
+    const auto count = static_cast<double>(rows.rows + 1);
+    const auto probability = [&](std::size_t rank, double off = 0) {
+        return (static_cast<double>(rank) + off) / count;
+    };
+    RisingKnots knots;
+    std::size_t before = 0;
+    for (std::size_t k = 0; k < rows.steps.size(); ++k) {
+        const auto& step = rows.steps[k];
+        const std::size_t first = before + 1;
+        const std::size_t last = before + step.rows;
+        before = last;
+        const auto wanted = std::lower_bound(ranks.begin(), ranks.end(), first);
+        if (wanted == ranks.end() || *wanted > last) continue;
+        if (first == last) {
+            knots.add(step.value, probability(first));
+            continue;
+        }
+        // Whichever of equal rows an interval ends at, it holds all of them: rounded outwards their ranks are at the
+        // knot on the far side. A third, so that the knots of two such values rise.
+        constexpr double kOff = 1.0 / 3;
+        knots.add(step.value - hair(rows.to_last(k), step.value, 1 / count), probability(first, -kOff));
+        knots.add(step.value + hair(rows.to_next(k), step.value, 1 / count), probability(last, kOff));
+    }
+    return knots;
+}
+
+}  // namespace
+
+std::shared_ptr<const Recalibrated> Recalibrated::fitted(std::span<const double> scores,
+                                                         std::span<const double> weights, SharedFamily inner,
+                                                         Kind kind) {
+    core::require(!scores.empty(), "there are no rows to recalibrate");
+    core::require(weights.empty() || weights.size() == scores.size(), "there are {} weights, but {} rows",
+                  weights.size(), scores.size());
+    core::require(weights.empty() || kind == Kind::isotonic, "a conformal map counts rows: it takes no weights");
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        core::require(!std::isnan(scores[i]), "row {} has no score to recalibrate", i + 1);
+    const SortedRows rows(scores, weights);
+    RisingKnots knots = kind == Kind::conformal ? conformal_knots(rows) : isotonic_knots(rows);
+    return std::make_shared<Recalibrated>(Knots::scores, std::move(knots.predicted), std::move(knots.actual),
+                                          std::move(inner), kind);
 }
 
 std::size_t Recalibrated::piece_of(double w) const {
@@ -477,6 +571,22 @@ double Recalibrated::survival(double u, Further further) const {
 double Recalibrated::quantile(double probability, Further further) const {
     return inner_->of_normal_score(
         at_score(normal_score_of(probability, 1 - probability), {probability, 1 - probability}), further);
+}
+
+std::pair<double, double> Recalibrated::interval(double level, Further further) const {
+    if (kind_ == Kind::isotonic || predicted_.empty()) return Family::interval(level, further);
+    const double half = -normal_score_of((1 - level) / 2, (1 + level) / 2);
+    // A level of just so many rows has their rank, whatever rounding makes of it; and rows that lie where the interval
+    // ends lie inside.
+    constexpr double kRounding = 1e-9;
+    const auto high = std::lower_bound(v_.begin(), v_.end(), half - kRounding);
+    const auto low = std::upper_bound(v_.begin(), v_.end(), kRounding - half);
+    const Sides above{(1 + level) / 2, (1 - level) / 2};
+    const double from = low != v_.begin() ? w_[static_cast<std::size_t>(low - v_.begin()) - 1]
+                                          : at_score(-half, {above.above, above.below});
+    const double to = high != v_.end() ? w_[static_cast<std::size_t>(high - v_.begin())] : at_score(half, above);
+    const auto slack = [](double w) { return kRounding * (1 + std::fabs(w)); };
+    return {inner_->of_normal_score(from - slack(from), further), inner_->of_normal_score(to + slack(to), further)};
 }
 
 double Recalibrated::squares_below_score(double w) const {

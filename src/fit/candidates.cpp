@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 
 #include "core/error.hpp"
 #include "fields/kinds.hpp"
+#include "fit/archive_rows.hpp"
 #include "fit/dependence.hpp"
 #include "fit/folds.hpp"
 #include "verify/summaries.hpp"
@@ -78,17 +78,6 @@ void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields:
     }
 }
 
-double weighted_mean(std::span<const double> values, std::span<const double> weights) {
-    double sum = 0;
-    double total = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const double weight = weights.empty() ? 1 : weights[i];
-        sum += weight * values[i];
-        total += weight;
-    }
-    return sum / total;
-}
-
 // The weight of one of two forms in their average, by the CRPS of held-out rows. As a function of the weight w it is
 // nearly a parabola, through its values at 0, 1/2 and 1: m + slope*(w - 1/2) + curve/2*(w - 1/2)^2. Its minimum is at
 // w = 1/2 - slope/curve, but the slope is known as well as so many rows tell. It is shrunk by what it may be off by
@@ -138,9 +127,10 @@ private:
 // Everything that folds need: rows in their order, starts of every fold, what they say of the rows that they held out.
 class FoldFit {
 public:
+    // `calibration`: rows that make the recalibration, or null. `earlier`: a fit that this one goes on from, or null.
     FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean,
-            const Model::Content* earlier = nullptr)
-        : f_{archive, options, watcher, mean, earlier} {
+            const Archive* calibration, const Model::Content* earlier)
+        : f_{archive, options, watcher, mean, earlier}, calibration_(calibration) {
         f_.standardise();
         f_.arranged = arrange(archive, *f_.content, make_folds(archive, options.folds, options.seed), options.folds);
         require_weight_in_folds(f_.arranged);
@@ -238,12 +228,7 @@ public:
             }
         }
         if (forms_.size() == 1) f_.options.form = f_.form.name();
-        if (f_.options.recalibrate != "none") {
-            f_.content->family = f_.recalibrated_by(held_out_, [](std::size_t) { return true; });
-            // Every fold is judged by a map of the others.
-            for (std::size_t k = 0; k < f_.options.folds; ++k)
-                f_.recalibrated.push_back(f_.recalibrated_by(held_out_, [&](std::size_t part) { return part != k; }));
-        }
+        f_.recalibrate(held_out_, calibration_);
         return f_.finish(held_out_, gain_, std::move(candidates));
     }
 
@@ -297,6 +282,7 @@ private:
     }
 
     Fitting f_;
+    const Archive* calibration_;
     BiasGain gain_;
     std::vector<FormStarts> forms_ = {{&f_.form}};
     std::vector<Division> divisions_;
@@ -305,37 +291,17 @@ private:
 };
 
 // A random sample of an archive's rows, in their order.
-struct SampledArchive {
-    Archive archive;
-    std::deque<std::vector<double>> numbers;
-    std::deque<std::vector<std::uint32_t>> codes;
-
-    SampledArchive(const Archive& all, std::size_t rows, std::uint64_t seed) : archive(all) {
-        std::vector<std::size_t> taken;
-        core::Random random(seed, kTrialStream);
-        std::size_t wanted = rows;
-        for (std::size_t i = 0, left = all.errors.size(); left > 0; ++i, --left)
-            if (random.below(left) < wanted) {
-                taken.push_back(i);
-                --wanted;
-            }
-        const auto take = [&](auto& values, auto& memory) {
-            if (values.empty()) return;
-            auto& own = memory.emplace_back();
-            for (const std::size_t i : taken) own.push_back(values[i]);
-            values = own;
-        };
-        for (auto& input : archive.inputs) take(input, numbers);
-        for (auto* values :
-             {&archive.errors, &archive.observation, &archive.prediction, &archive.weights, &archive.times})
-            take(*values, numbers);
-        take(archive.groups.codes, codes);
-        take(archive.fold_groups.codes, codes);
-        archive.by.clear();
-    }
-    SampledArchive(const SampledArchive&) = delete;
-    SampledArchive& operator=(const SampledArchive&) = delete;
-};
+std::vector<std::size_t> sampled_rows(std::size_t all, std::size_t rows, std::uint64_t seed) {
+    std::vector<std::size_t> taken;
+    core::Random random(seed, kTrialStream);
+    std::size_t wanted = rows;
+    for (std::size_t i = 0, left = all; left > 0; ++i, --left)
+        if (random.below(left) < wanted) {
+            taken.push_back(i);
+            --wanted;
+        }
+    return taken;
+}
 
 // What a candidate is, in words.
 std::string described(const FitOptions& options) {
@@ -385,9 +351,9 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
 }
 
 FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
-                         const LearnedMean* mean, const Model::Content* earlier) {
+                         const LearnedMean* mean, const Archive* calibration, const Model::Content* earlier) {
     const auto made = [&](const Archive& rows, const FitOptions& own) {
-        return std::make_unique<FoldFit>(rows, own, watcher, mean, earlier);
+        return std::make_unique<FoldFit>(rows, own, watcher, mean, calibration, earlier);
     };
     FitOptions simplest = options;
     if (simplest.family == kAuto) simplest.family = normal_family()->name();
@@ -405,9 +371,10 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
 
     // One start of every fold tells candidates apart; those of the one that is taken are kept.
     const std::size_t rows = archive.errors.size();
-    std::unique_ptr<SampledArchive> sample;
-    if (rows > kRowsOfTrial) sample = std::make_unique<SampledArchive>(archive, kRowsOfTrial, options.seed);
-    const Archive& tried = sample ? sample->archive : archive;
+    std::unique_ptr<const ArchiveRows> sample;
+    if (rows > kRowsOfTrial)
+        sample = std::make_unique<const ArchiveRows>(archive, sampled_rows(rows, kRowsOfTrial, options.seed));
+    const Archive& tried = sample ? sample->archive() : archive;
     const Dependence dependence(tried);
     const auto trial = [&](const FitOptions& own) {
         auto fit = made(tried, own);

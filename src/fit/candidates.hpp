@@ -10,7 +10,9 @@ namespace accrue::fitting {
 std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, bool has_prediction,
                                    const BiasGain& gain);
 
+// `calibration`: rows that make the recalibration and enter nothing else, or null.
 FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
-                         const LearnedMean* mean, const Model::Content* earlier = nullptr);
+                         const LearnedMean* mean, const Archive* calibration = nullptr,
+                         const Model::Content* earlier = nullptr);
 
 }  // namespace accrue::fitting

@@ -1,8 +1,10 @@
-// Which rows err together, as far as an archive says it.
+// What rows that err together share.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,5 +36,16 @@ struct Dependence {
     Dependence(const Dependence&) = delete;
     Dependence& operator=(const Dependence&) = delete;
 };
+
+inline double weighted_mean(std::span<const double> values, std::span<const double> weights) {
+    double sum = 0;
+    double total = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const double weight = weights.empty() ? 1 : weights[i];
+        sum += weight * values[i];
+        total += weight;
+    }
+    return sum / total;
+}
 
 }  // namespace accrue::fitting

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "accrue/options.hpp"
 #include "core/error.hpp"
@@ -12,6 +13,7 @@
 #include "fit/candidates.hpp"
 #include "fit/folds.hpp"
 #include "fit/observation_error.hpp"
+#include "fit/recalibration.hpp"
 
 namespace accrue {
 
@@ -70,8 +72,9 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Fi
     HeldOut held_out;
     f.hold_out(f.content->members, 0, rows, held_out);
     if (options.recalibrate != "none") {
-        f.content->family = f.recalibrated_by(held_out, [](std::size_t p) { return p < 2; });
-        f.recalibrated.assign(3, f.content->family);
+        const std::vector<double> scores = f.held_out_scores(held_out);
+        f.content->family = f.map_of_parts(options.recalibrate, scores, f.family, [](std::size_t p) { return p < 2; });
+        f.recalibrated = {f.content->family};
     }
     std::fill_n(held_out.scales.begin(), training + validation, std::numeric_limits<double>::quiet_NaN());
     return f.finish(held_out, gain);
@@ -110,7 +113,10 @@ std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
     // Of every balance: scores of the rows; and a second result beside the first.
     if (!options.balance_front.empty()) own += (options.balance_front.size() + 1) * 3 * sizeof(double) + 32;
     // A mean is learned from standardised copies, by networks that hold some numbers a row too.
-    return own + (options.mean == "none" ? 0 : (2 * inputs + 12) * sizeof(double));
+    if (options.mean != "none") own += (2 * inputs + 12) * sizeof(double);
+    // Copies of the rows that are learned from and of those that are set apart; scores of the maps that are tried.
+    if (options.calibration_share > 0) own += (inputs + 8) * sizeof(double);
+    return own + (options.recalibrate == fitting::kAuto ? 2 * sizeof(double) : 0);
 }
 
 std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t starts_at_work) {
@@ -134,26 +140,36 @@ namespace {
 
 FitResult fit_from(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
                    const Model::Content* earlier) {
-    const auto run = [&](const Archive& rows, const fitting::LearnedMean* mean) {
-        fitting::check(rows, options);
-        const auto fitted = [&](const FitOptions& own) {
-            return own.recipe == "paper" ? fitting::paper_recipe(rows, own, watcher, mean)
-                                         : fitting::default_recipe(rows, own, watcher, mean, earlier);
-        };
-        FitResult result = fitted(options);
-        if (!options.balance_front.empty()) fitting::add_balance_front(result, rows, options, fitted);
-        return result;
+    const bool learns_mean = options.mean != "none";
+    Archive whole = archive;
+    if (learns_mean) {
+        fitting::check_for_mean(archive, options);
+        whole.errors = archive.observation;  // as many, for the checks
+        whole.roles.error = archive.roles.observation.empty() ? "observation" : archive.roles.observation;
+    }
+    fitting::check(whole, options);
+    if (learns_mean) whole.roles.error.clear();
+
+    // Before anything is learned.
+    std::optional<fitting::CalibrationSplit> split;
+    if (options.calibration_share > 0) split.emplace(whole, options);
+    Archive rows = split ? split->training() : whole;
+    std::optional<fitting::LearnedMean> mean;
+    if (learns_mean) {
+        mean = fitting::learn_mean(rows, options, watcher);
+        rows.errors = mean->errors;
+    }
+    if (learns_mean || split) fitting::check(rows, options);
+    const fitting::LearnedMean* learned = mean ? &*mean : nullptr;
+    const auto fitted = [&](const FitOptions& own) {
+        return own.recipe == "paper" ? fitting::paper_recipe(rows, own, watcher, learned)
+                                     : fitting::default_recipe(rows, own, watcher, learned,
+                                                               split ? &split->calibration() : nullptr, earlier);
     };
-    if (options.mean == "none") return run(archive, nullptr);
-    fitting::check_for_mean(archive, options);
-    Archive with_errors = archive;
-    with_errors.errors = archive.observation;  // as many, for the checks
-    with_errors.roles.error = archive.roles.observation.empty() ? "observation" : archive.roles.observation;
-    fitting::check(with_errors, options);
-    with_errors.roles.error.clear();
-    const fitting::LearnedMean mean = fitting::learn_mean(with_errors, options, watcher);
-    with_errors.errors = mean.errors;
-    return run(with_errors, &mean);
+    FitResult result = fitted(options);
+    if (!options.balance_front.empty()) fitting::add_balance_front(result, rows, options, fitted);
+    if (split) split->spread(result);
+    return result;
 }
 
 }  // namespace
@@ -161,6 +177,7 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
 FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
     for (const FitOption& option : fit_options()) option.check(option.get(options));
     fitting::check_balance_front(options);
+    fitting::check_recalibration(archive, options);
     if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
     return fit_from(archive, options, watcher, nullptr);
 }
@@ -171,6 +188,7 @@ FitResult refit(const Model& model, const Archive& archive, const FitWatcher& wa
     for (const FitOption& option : fit_options())
         if (earlier.configuration.contains(option.name)) option.set(options, earlier.configuration.at(option.name));
     options.balance_front.clear();  // what other balances give was told with the first fit
+    if (options.recalibrate == "none") options.calibration_share = 0;  // where rows were set apart in vain
     core::require(options.recipe == "default", "a model of {} cannot be fitted again from where it is",
                   core::option("recipe", options.recipe));
     core::require(archive.input_names == model.inputs(), "the inputs are not those of the model");

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "accrue/bounded.hpp"
 #include "accrue/options.hpp"
-#include "accrue/recalibrated.hpp"
 #include "accrue/scores.hpp"
 #include "core/error.hpp"
 #include "core/exp.hpp"
@@ -17,6 +17,7 @@
 #include "fit/fold_comparison.hpp"
 #include "fit/folds.hpp"
 #include "fit/importance.hpp"
+#include "fit/recalibration.hpp"
 #include "fit/verdict.hpp"
 #include "optimise/minimise.hpp"
 #include "verify/dependence.hpp"
@@ -105,7 +106,9 @@ std::string choice_of(const Candidates& candidates) {
         candidates.size(), taken->description, 100 * (1 - taken->crps / first), candidates.front().description);
 }
 
-Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive) {
+// `set_apart`: rows for the recalibration, which are not in the archive.
+Json configuration_json(const FitOptions& options, std::size_t starts, int patience, const Archive& archive,
+                        std::size_t set_apart) {
     FitOptions used = options;
     used.starts = starts;
     used.patience = patience;
@@ -124,6 +127,7 @@ Json configuration_json(const FitOptions& options, std::size_t starts, int patie
     json["rows"] = archive.errors.size();
     if (archive.sampled_from > 0) json["sampled_from"] = archive.sampled_from;
     add(options.recipe);
+    if (set_apart > 0) json["calibration_rows"] = set_apart;
     if (options.recipe == "default")
         json["folds_by"] = !archive.times.empty() ? "time" : !fold_groups(archive).rows.codes.empty() ? "group" : "row";
     return json;
@@ -310,39 +314,29 @@ void Fitting::widen(HeldOut& held_out) {
 }
 
 std::vector<double> Fitting::crps(const HeldOut& held_out) const {
-    const forecasts::RowParameters complete(*family);
-    const std::size_t width = complete.width();
-    const std::size_t count = arranged.rows();
-    std::vector<double> scores(count);
+    std::vector<std::size_t> all(arranged.rows());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return crps_of(held_out, all, std::span(&family, 1), {});
+}
+
+std::vector<double> Fitting::crps_of(const HeldOut& held_out, std::span<const std::size_t> rows_of,
+                                     std::span<const SharedFamily> families, std::span<const std::size_t> parts) const {
+    std::vector<forecasts::RowParameters> complete;
+    for (const SharedFamily& own : families) complete.emplace_back(*own);
+    const std::size_t width = complete.front().width();
+    std::vector<double> scores(rows_of.size());
     constexpr std::size_t kBlock = 1024;
-    core::for_blocks(count, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+    core::for_blocks(rows_of.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
         std::vector<double> parameters(width);
-        for (std::size_t at = begin; at < end; ++at) {
-            const auto [error, sigma] = row_forecast(held_out, at, complete, parameters);
-            const Standardised own = width > 0 ? Standardised(*family, parameters) : Standardised(family);
-            own.crps_block(1, &error, &sigma, &scores[at]);
+        for (std::size_t i = begin; i < end; ++i) {
+            const std::size_t part = families.size() > 1 ? parts[i] : 0;
+            const auto [error, sigma] = row_forecast(held_out, rows_of[i], complete[part], parameters);
+            const Standardised own =
+                width > 0 ? Standardised(*families[part], parameters) : Standardised(families[part]);
+            own.crps_block(1, &error, &sigma, &scores[i]);
         }
     });
     return scores;
-}
-
-SharedFamily Fitting::recalibrated_by(const HeldOut& held_out,
-                                      const std::function<bool(std::size_t part)>& taken) const {
-    const forecasts::RowParameters complete(*family);
-    std::vector<double> parameters(complete.width());
-    std::vector<double> scores;
-    std::vector<double> weights;
-    for (std::size_t part = 0; part < arranged.folds(); ++part) {
-        if (!taken(part)) continue;
-        for (std::size_t i = arranged.starts[part]; i < arranged.starts[part + 1]; ++i) {
-            // Not a structured binding: Clang 14 cannot capture one.
-            const RowForecast row = row_forecast(held_out, i, complete, parameters);
-            const RowFamilies own(Families{{family}, {}, parameters}, 1);
-            scores.push_back(own.with(0, [&](const Standardised& z) { return z.normal_score(row.error / row.sigma); }));
-            if (!arranged.weights.empty()) weights.push_back(arranged.weights[i]);
-        }
-    }
-    return Recalibrated::fitted(scores, weights, family);
 }
 
 void Fitting::judge_calibration_by_fold(FitResult& result) const {
@@ -399,7 +393,7 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
         for (std::size_t at = begin; at < end; ++at) {
             if (std::isnan(held_out.scale(at))) continue;
             const std::uint32_t row = arranged.order[at];
-            const auto [error, sigma] = row_forecast(held_out, at, complete[recalibrated.empty() ? 0 : part_of(at)],
+            const auto [error, sigma] = row_forecast(held_out, at, complete[map_of(at)],
                                                      std::span(result.parameters).subspan(row * width, width));
             result.errors[row] = error;
             result.sigmas[row] = sigma;
@@ -442,15 +436,18 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     } else {
         result.families = recalibrated;
         result.parts.resize(arranged.rows());
-        for (std::size_t at = 0; at < arranged.rows(); ++at) result.parts[arranged.order[at]] = part_of(at);
+        for (std::size_t at = 0; at < arranged.rows(); ++at) result.parts[arranged.order[at]] = map_of(at);
         std::vector<std::uint32_t> own_parts;
         const auto family_codes = taken(std::span<const std::uint32_t>(result.parts), own_parts);
         result.verification = verify(errors, sigmas, Families{recalibrated, family_codes, parameters}, weights, groups,
                                      verify_options, by);
-        if (options.recipe == "default") judge_calibration_by_fold(result);
+        if (recalibrated.size() > 1) judge_calibration_by_fold(result);
     }
     result.verification.name = options.recipe == "default" ? "out of fold" : "test rows";
     result.verdict = fit_verdict(result.verification, options, gain);
+    result.recalibration = recalibration;
+    for (Message& remark : recalibration_remarks(recalibration, archive))
+        result.verdict.remarks.push_back(std::move(remark));
     const Families forecasts = recalibrated.empty() ? Families{{family}, {}, result.parameters}
                                                     : Families{recalibrated, result.parts, result.parameters};
     const ArchiveConditions conditions(archive);
@@ -469,7 +466,8 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     result.pooled = pooled;
 
     content->columns = columns_json(archive);
-    content->configuration = configuration_json(options, starts, patience, archive);
+    content->configuration =
+        configuration_json(options, starts, patience, archive, recalibration.split ? recalibration.rows : 0);
     content->fit = outcome_json(trained, std::max<std::size_t>(pooled.size(), 1));
     if (!result.importance.empty()) content->fit["importance"] = importance_json(result.importance);
     if (result.folds)
@@ -480,6 +478,7 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
         content->fit["forms"].push_back({{"form", own.form},
                                          {"weight", core::rounded_json(own.weight, 4)},
                                          {"crps", core::rounded_json(own.crps, 6)}});
+    if (recalibration.asked != "none") content->fit["recalibration"] = recalibration_json(recalibration);
     Json figures = to_json(result.verification);
     figures["kind"] = result.verification.name;
     figures.erase("name");

@@ -42,8 +42,10 @@ struct Fitting {
     std::size_t starts = 1;
     int patience = 0;
     SharedFamily family = family_of(archive, options);  // with its bounds
-    // Of every part of the rows: what it is forecast by when it is held out. Empty: the family, without a map.
+    // Of every part of the rows: what it is forecast by when it is held out; one for all parts where no row helped to
+    // make its map. Empty: the family, without a map.
     std::vector<SharedFamily> recalibrated = {};
+    RecalibrationOutcome recalibration = {};
 
     void choose_starts(std::size_t otherwise) {
         starts = !form.random_starts() ? 1 : options.starts > 0 ? options.starts : otherwise;
@@ -69,13 +71,24 @@ struct Fitting {
     void widen(HeldOut& held_out);
     // Scores of every arranged row that was held out.
     std::vector<double> crps(const HeldOut& held_out) const;
-    // The recalibration that makes the normal scores of these parts of the rows normal.
-    SharedFamily recalibrated_by(const HeldOut& held_out, const std::function<bool(std::size_t part)>& taken) const;
+    // Normal scores of the PITs of every arranged row, without a map.
+    std::vector<double> held_out_scores(const HeldOut& held_out) const;
+    // The map of these scores of arranged rows that makes those of some parts normal, around `inner`.
+    SharedFamily map_of_parts(const std::string& kind, std::span<const double> scores, const SharedFamily& inner,
+                              const std::function<bool(std::size_t part)>& taken) const;
+    // Makes the map of the model and those that the rows are judged by, from the rows out of fold or from `calibration`
+    // alone. Where the choice is left to the fit, it is made by the rows out of fold either way.
+    void recalibrate(const HeldOut& held_out, const Archive* calibration);
     // The model with its out-of-sample figures.
     FitResult finish(const HeldOut& held_out, const BiasGain& gain, Candidates candidates = {});
 
 private:
     std::uint32_t part_of(std::size_t arranged_at) const;
+    std::uint32_t map_of(std::size_t arranged_at) const { return recalibrated.size() > 1 ? part_of(arranged_at) : 0; }
+    // Scores of some arranged rows by these families: one for all, or one for each part.
+    std::vector<double> crps_of(const HeldOut& held_out, std::span<const std::size_t> rows,
+                                std::span<const SharedFamily> families, std::span<const std::size_t> parts) const;
+    void choose_map(const HeldOut& held_out, std::span<const double> scores, bool split);
     // The corrected prediction of an arranged row, where bounds ask for it: errors are about it.
     double base(std::size_t at) const;
     // The forecast of an arranged row in a family: the error about its mean, its standard deviation and, where the

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/error.hpp"
@@ -13,6 +14,7 @@ namespace accrue::fitting {
 namespace {
 
 constexpr std::uint64_t kFoldStream = 1'000'003;  // apart from the streams of the starts
+constexpr std::uint64_t kCalibrationStream = 1'000'081;
 
 std::vector<std::size_t> by_row(std::size_t rows, std::size_t folds, std::uint64_t seed) {
     std::vector<std::size_t> fold(rows);
@@ -48,13 +50,18 @@ std::vector<std::size_t> by_group(const ColumnGrouping& groups, std::size_t fold
     return fold;
 }
 
-std::vector<std::size_t> by_time(const Archive& archive, const ColumnGrouping& groups, std::size_t folds) {
+// Rows in the order of time, and the positions in it before which blocks of time may begin: between two time stamps
+// that no group spans.
+struct TimeOrder {
+    std::vector<std::size_t> order, cuts;
+};
+
+TimeOrder time_order(const Archive& archive, const ColumnGrouping& groups) {
     const std::size_t rows = archive.times.size();
     std::vector<std::size_t> order(rows);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return archive.times[a] < archive.times[b]; });
-    // A cut before position p is allowed between two time stamps that no group spans.
     std::vector<std::size_t> last_of_group;
     if (!groups.rows.codes.empty()) {
         last_of_group.resize(groups.rows.labels.size(), 0);
@@ -68,9 +75,17 @@ std::vector<std::size_t> by_time(const Archive& archive, const ColumnGrouping& g
         if (!last_of_group.empty()) open_until = std::max(open_until, last_of_group[groups.rows.codes[order[p]]]);
         open_until = std::max(open_until, p);
     }
-    const std::string no_group = last_of_group.empty() ? "" : fmt::format(" without splitting a '{}'", groups.name);
-    const Message or_split =
-        last_of_group.empty() ? Message() : core::message(", or no {}", core::option("fold_group"));
+    return {std::move(order), std::move(cuts)};
+}
+
+std::vector<std::size_t> by_time(const Archive& archive, const ColumnGrouping& groups, std::size_t folds) {
+    const std::size_t rows = archive.times.size();
+    const TimeOrder sorted = time_order(archive, groups);
+    const std::vector<std::size_t>& order = sorted.order;
+    const std::vector<std::size_t>& cuts = sorted.cuts;
+    const bool grouped = !groups.rows.codes.empty();
+    const std::string no_group = grouped ? fmt::format(" without splitting a '{}'", groups.name) : "";
+    const Message or_split = grouped ? core::message(", or no {}", core::option("fold_group")) : Message();
     core::require(!cuts.empty(),
                   "column '{}' allows a single block of time{}, which cannot be held out; use another column{}",
                   archive.roles.time, no_group, or_split);
@@ -103,6 +118,51 @@ std::vector<std::size_t> by_time(const Archive& archive, const ColumnGrouping& g
     return fold;
 }
 
+// Whole groups in random order, each where it brings their number nearer to what is wanted.
+std::vector<bool> whole_groups(const ColumnGrouping& groups, std::size_t wanted, std::size_t folds,
+                               std::uint64_t seed) {
+    const auto codes = groups.rows.codes;
+    std::vector<std::size_t> sizes(groups.rows.labels.size(), 0);
+    for (const std::uint32_t code : codes) ++sizes[code];
+    std::vector<std::size_t> order;
+    for (std::size_t g = 0; g < sizes.size(); ++g)
+        if (sizes[g] > 0) order.push_back(g);
+    core::Random(seed, kCalibrationStream).shuffle(std::span(order));
+    std::vector<bool> is_taken(sizes.size(), false);
+    std::size_t rows = 0;
+    std::size_t taken = 0;
+    for (const std::size_t group : order) {
+        if (2 * (rows + sizes[group]) > 2 * wanted + sizes[group]) continue;
+        is_taken[group] = true;
+        rows += sizes[group];
+        ++taken;
+    }
+    core::require(taken > 0, "no '{}' is small enough for {}: give a larger share, or another column", groups.name,
+                  core::option("calibration_share"));
+    core::require(order.size() - taken >= folds,
+                  "column '{}' has {} groups, of which {} takes {}: the others cannot make {} folds of whole groups",
+                  groups.name, order.size(), core::option("calibration_share"), taken, folds);
+    std::vector<bool> own(codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) own[i] = is_taken[codes[i]];
+    return own;
+}
+
+// The latest block of time.
+std::vector<bool> latest_rows(const Archive& archive, const ColumnGrouping& groups, std::size_t wanted) {
+    const TimeOrder sorted = time_order(archive, groups);
+    core::require(!sorted.cuts.empty(), "column '{}' allows a single block of time, of which {} can take no part",
+                  archive.roles.time, core::option("calibration_share"));
+    const std::size_t rows = archive.times.size();
+    const auto distance = [&](std::size_t cut) {
+        return cut + wanted > rows ? cut + wanted - rows : rows - wanted - cut;
+    };
+    const std::size_t cut = *std::min_element(sorted.cuts.begin(), sorted.cuts.end(),
+                                              [&](std::size_t a, std::size_t b) { return distance(a) < distance(b); });
+    std::vector<bool> own(rows, false);
+    for (std::size_t p = cut; p < rows; ++p) own[sorted.order[p]] = true;
+    return own;
+}
+
 }  // namespace
 
 ColumnGrouping fold_groups(const Archive& archive) {
@@ -119,6 +179,20 @@ std::vector<std::size_t> make_folds(const Archive& archive, std::size_t folds, s
     if (!archive.times.empty()) return by_time(archive, whole, folds);
     if (!whole.rows.codes.empty()) return by_group(whole, folds, seed);
     return by_row(rows, folds, seed);
+}
+
+std::vector<bool> calibration_rows(const Archive& archive, double share, std::size_t folds, std::uint64_t seed) {
+    const std::size_t rows = archive.errors.size();
+    const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(rows)));
+    const ColumnGrouping whole = fold_groups(archive);
+    if (!archive.times.empty()) return latest_rows(archive, whole, wanted);
+    if (!whole.rows.codes.empty()) return whole_groups(whole, wanted, folds, seed);
+    std::vector<std::size_t> order(rows);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    core::Random(seed, kCalibrationStream).shuffle(std::span(order));
+    std::vector<bool> own(rows, false);
+    for (std::size_t k = 0; k < wanted; ++k) own[order[k]] = true;
+    return own;
 }
 
 }  // namespace accrue::fitting

@@ -16,4 +16,9 @@ ColumnGrouping fold_groups(const Archive& archive);
 // allows. Throws InputError when the rows do not allow so many folds.
 std::vector<std::size_t> make_folds(const Archive& archive, std::size_t folds, std::uint64_t seed);
 
+// The rows that a share of the archive sets apart for calibration: drawn at random; whole groups, drawn at random,
+// where folds keep some whole; the latest block of time where there are times, which splits neither a time stamp nor
+// such a group. As many as that allows. Throws InputError where what is left cannot make folds of whole groups.
+std::vector<bool> calibration_rows(const Archive& archive, double share, std::size_t folds, std::uint64_t seed);
+
 }  // namespace accrue::fitting

@@ -181,10 +181,27 @@ std::vector<FitOption> make_table() {
          .member = member<&FitOptions::recalibrate>(),
          .choices =
              [] {
-                 return without_help({"none", "isotonic"});
+                 return std::vector<OptionChoice>{
+                     {fitting::kAuto, "what held-out rows ask for, or none"},
+                     {"none"},
+                     {"isotonic", "the map that fits these rows"},
+                     {"conformal", "ranks over n + 1, for intervals with a promised coverage"}};
              },
          .help = "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed",
-         .more = "A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows."},
+         .more = "A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows. "
+                 "docs/recalibration.md says what is promised."},
+        {.name = "calibration_share",
+         .command = "--calibration-share",
+         .member = member<&FitOptions::calibration_share>(),
+         .min = 0,
+         .max = 0.9,
+         .placeholder = "SHARE",
+         .recipe = "default",
+         .help = "Share of rows set apart for the recalibration, which enter nothing else; 0: rows out of fold make "
+                 "the map",
+         .more =
+             "For a guarantee of coverage. The rows are drawn at random, groups whole; with times they are the latest "
+             "block."},
         {.name = "folds",
          .command = "--folds",
          .member = member<&FitOptions::folds>(),

@@ -30,10 +30,6 @@ Verdict fit_verdict(const Verification& v, const FitOptions& options, const Bias
             "sigma(x) is no better than a constant here (skill {:+.1f}%): the inputs say little about the size of the "
             "errors. Try other inputs, or {}.",
             100 * v.crps_skill, core::option("form", std::string(fields::constant_kind().name()))));
-    if (options.recalibrate != "none" && options.recipe == "default")
-        result.remarks.emplace_back(
-            "Each fold was judged by a recalibration from the other folds; calibration error, reliability score and "
-            "their floors are means over the folds.");
     const std::vector<std::string> corrections = fields::correction_names();
     // A location that is learned has a linear correction below it.
     const auto own =

@@ -27,9 +27,10 @@ using encodings::Encoding;
 using Json = nlohmann::ordered_json;
 
 // 2: recalibrations have normal scores for knots. 3: inputs that are not numbers, or may be missing. 4: a location that
-// is learned, families with further parameters, bounds, members with weights. 5: a state. Models without are still of
-// the version before.
-constexpr int kFormatVersion = 5;
+// is learned, families with further parameters, bounds, members with weights. 5: a state. 6: a conformal recalibration.
+// Models without are still of the version before.
+constexpr int kFormatVersion = 6;
+constexpr int kVersionOfState = 5;
 constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
 constexpr int kTestVectors = 12;
 constexpr double kTestTolerance = 1e-12;
@@ -121,7 +122,8 @@ SharedFamily recalibrated(const SharedFamily& family, const Json& map) {
                   "its recalibration has knots '{}', but they must be scores or probabilities", knots);
     return std::make_shared<Recalibrated>(
         knots == "scores" ? Recalibrated::Knots::scores : Recalibrated::Knots::probabilities,
-        map.at("predicted").get<std::vector<double>>(), map.at("actual").get<std::vector<double>>(), family);
+        map.at("predicted").get<std::vector<double>>(), map.at("actual").get<std::vector<double>>(), family,
+        map.contains("kind") ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic);
 }
 
 // The bounds, which are inside a recalibration.
@@ -131,7 +133,9 @@ const Bounded* bounds_of(const Model::Content& content) {
 }
 
 int format_version(const Model::Content& c) {
-    if (c.state) return kFormatVersion;
+    const Recalibrated* map = recalibration_of(c);
+    if (map != nullptr && map->kind() == Recalibrated::Kind::conformal) return kFormatVersion;
+    if (c.state) return kVersionOfState;
     if (c.learns_location || c.outputs().further() > 0 || c.family->limits().any()) return 4;
     if (std::any_of(c.members.begin(), c.members.end(), [](const auto& member) { return member.weight != 1; }))
         return 4;
@@ -221,6 +225,7 @@ Json content_json(const Model& model) {
     json["recalibration"] = nullptr;
     if (const Recalibrated* own = recalibration_of(c)) {
         Json& map = json["recalibration"] = Json::object();
+        if (own->kind() == Recalibrated::Kind::conformal) map["kind"] = "conformal";
         if (has_scores(c)) map["knots"] = "scores";
         map["predicted"] = own->predicted();
         map["actual"] = own->actual();

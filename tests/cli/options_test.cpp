@@ -37,7 +37,7 @@ TEST_F(Options, AreInTheHelp) {
 }
 
 TEST_F(Options, ArriveInTheModel) {
-    const std::string file = archive();
+    const std::string file = archive("a.csv", 100);
     for (const FitOption& option : fit_options()) {
         if (option.command.empty()) continue;
         SCOPED_TRACE(option.name);
@@ -60,6 +60,7 @@ TEST_F(Options, ArriveInTheModel) {
             more = {option.command, value.is_string() ? value.get<std::string>() : value.dump()};
         }
         if (option.name != "mean") more = with(more, {"--prediction", "mu"});
+        if (option.name == "calibration_share") more = with(more, {"--recalibrate", "conformal"});
         if (option.name == "bound_kind") more = with(more, {"--lower", "-1000000"});
         if (option.recipe == "paper") more = with(more, {"--recipe", "paper"});
         if (option.name != "starts") more = with(more, {"--starts", "1"});

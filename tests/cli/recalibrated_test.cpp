@@ -72,5 +72,57 @@ TEST_F(Recalibrated, MeanAndSigmaAreTheForecastsOwn) {
     }
 }
 
+TEST_F(Recalibrated, ConformalIntervalsAreStatedAndPredicted) {
+    const std::string archive = heavy("c.csv", 400, 3);
+    const std::string path = folder_.path("c.json");
+    const std::vector<std::string> fit = {
+        "fit",    archive,    "--inputs",      "x",         "--prediction",        "mu",   "--observation", "y",
+        "--form", "constant", "--recalibrate", "conformal", "--calibration-share", "0.25", "--quiet",       "-o",
+        path};
+    const std::string words = output(fit);
+    // 100 rows set apart: 91 of 101 parts between the fifth from either end.
+    EXPECT_NE(words.find("Guarantee:"), std::string::npos) << words;
+    EXPECT_NE(words.find("90.1%"), std::string::npos) << words;
+    EXPECT_NE(output({"show", path}).find("recalibration: conformal"), std::string::npos);
+    const Json outcome = json(fit).at("fit").at("recalibration");
+    EXPECT_EQ(outcome.at("kind"), "conformal");
+    EXPECT_EQ(outcome.at("rows"), 100);
+    EXPECT_EQ(outcome.at("finite_sample_guarantee"), true);
+    // What is predicted is what evaluation counts, row by row.
+    const std::string later = heavy("later.csv", 500, 4);
+    output({"predict", path, later, "--interval", "0.9", "-o", folder_.path("out.csv")});
+    std::ifstream file(folder_.path("out.csv"));
+    std::string line;
+    std::getline(file, line);
+    ASSERT_EQ(line, "x,mu,y,e,mean,sigma,lower_0.9,upper_0.9,gaussian_mean,gaussian_sigma,off_support");
+    int inside = 0;
+    while (std::getline(file, line)) {
+        const auto cell = [&](std::size_t k) { return std::stod(cells(line)[k]); };
+        inside += cell(2) >= cell(6) && cell(2) <= cell(7) ? 1 : 0;
+    }
+    const Json scores = json({"evaluate", later, "--prediction", "mu", "--observation", "y", "--model", path});
+    EXPECT_NEAR(scores.at("coverage")[1].at("observed").get<double>(), inside / 500.0, 1e-12);
+    // 100 rows leave 3 points, 500 more 1.3: three standard errors.
+    EXPECT_NEAR(inside / 500.0, 0.901, 0.1);
+}
+
+TEST_F(Recalibrated, SharesThatServeNothingAreRefused) {
+    const std::string archive = heavy("r.csv", 100, 5);
+    const auto refused = [&](const std::vector<std::string>& more) {
+        return refusal(accrue(with({"fit", archive, "--inputs", "x", "--error", "e", "--form", "constant", "--quiet",
+                                    "-o", folder_.path("r.json")},
+                                   more)));
+    };
+    EXPECT_EQ(refused({"--calibration-share", "0.25"}),
+              "--calibration-share sets rows apart for a recalibration, but there is none: give --recalibrate "
+              "conformal, or no share");
+    EXPECT_EQ(refused({"--calibration-share", "0.1", "--recalibrate", "conformal"}),
+              "--calibration-share 0.1 of 100 rows sets 10 apart, but a central 90% interval needs at least 19: give a "
+              "larger share, or none to calibrate by rows out of fold");
+    EXPECT_NE(refused({"--calibration-share", "1", "--recalibrate", "conformal"})
+                  .find("--calibration-share is 1, but must be between 0 and 0.9"),
+              std::string::npos);
+}
+
 }  // namespace
 }  // namespace accrue::test

@@ -145,7 +145,7 @@ TEST_P(EveryOption, RefusesOtherValuesByItsName) {
 
 // What a model file says of its fit makes the same options again.
 TEST_P(EveryOption, GoesThroughTheConfigurationOfAModel) {
-    support::Rows rows = support::some_rows(60, 1);
+    support::Rows rows = support::some_rows(100, 1);
     const std::vector<double> observation = rows.errors;
     for (const Json& value : other_values(GetParam())) {
         FitOptions options;
@@ -169,6 +169,7 @@ TEST_P(EveryOption, GoesThroughTheConfigurationOfAModel) {
             if (options.upper) options.upper = 1e3;
             if (options.lower > 0) options.lower = -2e3;
         }
+        if (options.calibration_share > 0) options.recalibrate = "conformal";
         if (options.mean != "none") {
             archive.observation = observation;
             archive.errors = {};
