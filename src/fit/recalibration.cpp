@@ -322,10 +322,10 @@ std::vector<Message> recalibration_remarks(const RecalibrationOutcome& outcome, 
                 core::option("calibration_share", "0.25")));
         return remarks;
     }
-    remarks.emplace_back(
-        fmt::format("The recalibration comes from {} rows that entered nothing else; the figures are of the other "
-                    "rows, out of fold.",
-                    outcome.rows));
+    remarks.emplace_back(fmt::format(
+        "The recalibration comes from {} rows that entered nothing else, which tell a distribution to about "
+        "{:.2g}%; the figures are of the other rows, out of fold.",
+        outcome.rows, 100 * kolmogorov_quantile(static_cast<double>(outcome.rows), 0.5)));
     if (outcome.kind != kConformal) return remarks;
     constexpr double kLevel = 0.9;
     const std::string promise =

@@ -223,7 +223,7 @@ TEST(Recalibration, OfAnotherNameIsRefused) {
     FitOptions options;
     options.recalibrate = "platt";
     EXPECT_EQ(support::refusal([&] { fit(skewed(50, 7).archive(), options); }),
-              "--recalibrate is 'platt', but must be one of none, isotonic");
+              "--recalibrate is 'platt', but must be one of auto, none, isotonic, conformal");
 }
 
 }  // namespace
