@@ -16,6 +16,7 @@ import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
 STARTS, FITTED, CHANGE = 400, 150, 200
@@ -62,13 +63,15 @@ def one(accrue, seed):
         first = float(archives["changing"][1 + CHANGE * ROWS_OF_START].split(",")[0])
         before = part(archives["changing"], FITTED, CHANGE, folder / "before.csv")
         late = folder / "late_changing.csv"
-        return {
+        found = {
             "change": first,
             "alarm": monitored("changing"),
             "false_alarm": monitored("quiet"),
             "before": calibration(before)[0],
             "after": calibration(late, "--from", first + RECOVERED),
         }
+        print(seed, json.dumps(found), file=sys.stderr, flush=True)  # some minutes are long
+        return found
 
 
 def main():

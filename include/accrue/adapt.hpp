@@ -88,6 +88,7 @@ struct Replay {
         {};                            // of every level: the intervals with long-run coverage; widths may be infinite
     std::vector<double> periods = {};  // the first time of each
     std::vector<Refit> refits = {};
+    std::optional<Model> refitted = {};  // the last of them, whose state it is
 };
 // Rows may come in any order; the cost is that of sorting them. The model's own state is where it begins.
 Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& options = {});

@@ -448,6 +448,8 @@ def replay(
     groups: Any = None,
     delay: Any = None,
     since: str | None = None,
+    refit: Any = None,
+    window: Any = None,
     forget: Any = None,
     shrink: float | None = None,
     correct: Sequence[str] | str = (),
@@ -458,13 +460,23 @@ def replay(
 
     delay: how long after its time an observation is known: "2d", a timedelta, of plain numbers a number.
     since: rows from this time on are scored; those before only move the state.
+    refit, window: fit the model again so often ("30d"), to the rows of the last "365d" that are known by then.
     The rest as for `Model.update`; rows may come in any order.
     """
     roles, options = model._timed(
         inputs,
         missing,
         {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
-        {"forget": forget, "shrink": shrink, "correct": correct, "adaptive": adaptive, "delay": delay, "from": since},
+        {
+            "forget": forget,
+            "shrink": shrink,
+            "correct": correct,
+            "adaptive": adaptive,
+            "delay": delay,
+            "from": since,
+            "refit": refit,
+            "window": window,
+        },
     )
     forecast, shift, scale, scores, core = _core.replay(model._core, roles.core, options)
     return Replay(model._with_family(*forecast), shift, scale, json.loads(scores), Model(core))
@@ -740,7 +752,7 @@ class Model:
         values = roles.load(missing, self._columns(table))
         roles.core.set_inputs(self.inputs, values)
         given_options = {"correct": [table.written_out(name) for name in _listed(options.pop("correct"))]}
-        for name in ("forget", "delay"):
+        for name in ("forget", "delay", "refit", "window"):
             given_options[name] = _duration(options.pop(name, None))
         given_options.update(options)
         levels = given_options["adaptive"]

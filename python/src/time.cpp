@@ -33,7 +33,7 @@ TimedRows timed_rows(const Model& model, const Archive& archive, std::vector<dou
     return rows;
 }
 
-// time, group, forget, shrink, correct, adaptive, delay, from: those that were given.
+// time, group, forget, shrink, correct, adaptive, delay, from, refit, window: those that were given.
 ReplayOptions options_of(const nb::dict& given) {
     ReplayOptions options;
     const auto take = [&](const char* name, auto& value) {
@@ -46,6 +46,8 @@ ReplayOptions options_of(const nb::dict& given) {
     take("adaptive", options.levels);
     take("delay", options.delay);
     take("from", options.from);
+    take("refit", options.refit);
+    take("window", options.window);
     if (given.contains("shrink")) options.shrink = nb::cast<double>(given["shrink"]);
     return options;
 }
@@ -71,7 +73,7 @@ nb::tuple replayed(const Model& model, const Rows& rows, const nb::dict& given) 
         scales.push_back(moved.scale);
     }
     return nb::make_tuple(figures_of(result->forecast), to_array(shifts), to_array(scales), text_of(to_json(*result)),
-                          model.with_state(result->state));
+                          result->refitted.value_or(model).with_state(result->state));
 }
 
 // Groups are as accrue._arrays.codes makes them, or None.

@@ -65,6 +65,15 @@ def test_replay_scores_both(model):
     assert replayed.model.content["state"]["rows"] == 360
 
 
+def test_replay_fits_again_on_a_schedule(model):
+    later = rows(120, 0.8, 4, "2025-01-01")
+    replayed = accrue.replay(model, later, refit="30d", window=datetime.timedelta(days=50))
+    assert [refit["time"] for refit in replayed.scores["refits"]] == ["2025-02-20", "2025-03-22", "2025-04-21"]
+    assert replayed.model.content["verification"] != model.content["verification"]  # it is the last one
+    with pytest.raises(ValueError, match="refit needs window"):
+        accrue.replay(model, later, refit="30d")
+
+
 def test_a_model_without_a_time(model):
     archive = rows(60, 0, 5)
     plain = accrue.fit(archive, columns=["x"], prediction="mu", observation="y", form="polynomial", progress=False)

@@ -192,6 +192,7 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
             adapting::Refitted fitted = schedule->fit(std::span(arriving).first(next), state);
             state = std::move(fitted.state);
             result.refits.push_back({now, fitted.rows});
+            result.refitted = fitted.model;
             // Until the next one it forecasts what is issued and scores what arrives.
             const double end = schedule->next();
             std::vector<std::size_t> own;

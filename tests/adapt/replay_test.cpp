@@ -130,6 +130,12 @@ TEST(Replay, FitsAgainOnASchedule) {
         EXPECT_EQ(refitted.refits[k].time, 40 + 30 * static_cast<double>(k));
         EXPECT_EQ(refitted.refits[k].rows, 200U);  // 40 days of five stations
     }
+    // The state at the end is that of the last one.
+    ASSERT_TRUE(refitted.refitted);
+    const Model& last = *refitted.refitted;
+    EXPECT_NE(last.text(), timed_model().text());
+    const TimedArchive next(1, 5, 0, 1, 13, false, 120);
+    EXPECT_NO_THROW(update(last.with_state(refitted.state), next.rows()));
     ReplayOptions late = refitting();
     late.from = "40";
     ReplayOptions learning;
