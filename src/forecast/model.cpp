@@ -106,7 +106,7 @@ namespace {
 
 // Where a forecast is off support its standard deviation becomes hypot(sigma, C*g(d)).
 double growth(double distance) {
-    return std::hypot(std::sqrt(-std::expm1(-distance)), std::log1p(distance));
+    return std::hypot(std::sqrt(-std::expm1(-2 * distance)), std::log1p(distance));
 }
 
 // Of a row, over all inputs.

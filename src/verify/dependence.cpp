@@ -57,13 +57,14 @@ DesignEffects design_effects(const NormalScores& scores, std::span<const double>
     });
     if (rows < 2) return {};
     for (double& mean : means) mean /= total;
+    const double unit = rows / total;  // only ratios of weights matter, and squares of tiny ones are none
     std::vector<RowFigures> sums(cluster_count, RowFigures{});
     std::vector<std::uint8_t> used(cluster_count, 0);
     RowFigures independent{};
     for_rows([&](std::size_t i, const RowFigures& own, double w) {
         used[clusters[i]] = 1;
         for (std::size_t k = 0; k < kFigures; ++k) {
-            const double d = w * (own[k] - means[k]);
+            const double d = w * unit * (own[k] - means[k]);
             sums[clusters[i]][k] += d;
             independent[k] += d * d;
         }

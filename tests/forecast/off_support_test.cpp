@@ -127,7 +127,7 @@ TEST(Widening, IsTheFormulaOfTheDocumentation) {
     const Numbers b = {0};
     const double sigma = model.forecast(Inputs{a, b}).sigma[0];
     const double climatology = json["error_scale"].get<double>();
-    const double growth = 1 - std::exp(-2.0) + std::pow(std::log(3.0), 2);
+    const double growth = 1 - std::exp(-4.0) + std::pow(std::log(3.0), 2);
     EXPECT_NEAR(model.widened().forecast(Inputs{a, b}).sigma[0],
                 std::sqrt(sigma * sigma + climatology * climatology * growth), 1e-12);
 }
