@@ -145,16 +145,17 @@ std::string forms_text(const FitResult& result) {
 // What other balances give.
 std::string front_text(const std::vector<BalanceOutcome>& front) {
     if (front.empty()) return "";
+    constexpr const char* kLine = "  {:<9} {:>11} {:>21} {:>21} {:>19}{}\n";
     std::string text =
-        "\nBalances between accuracy (1) and reliability (0), out of sample, with standard errors; CRPS as its "
-        "difference\n"
-        "to that of the model\n"
-        "  balance           CRPS            difference      reliability score    calibration error\n";
+        "\nBalances between accuracy (1) and reliability (0), out of sample, with standard errors. Difference: of the "
+        "CRPS\n"
+        "to that of the model.\n";
+    text += fmt::format(kLine, "balance", "CRPS", "difference", "reliability score", "calibration error", "");
     const auto with_error = [](double value, double error) {
         return std::isfinite(error) ? fmt::format("{:.4g} ± {:.2g}", value, error) : fmt::format("{:.4g}", value);
     };
     for (const BalanceOutcome& own : front)
-        text += fmt::format("  {:<9} {:>12.5g} {:>21} {:>22} {:>20}{}\n", own.balance, own.crps,
+        text += fmt::format(kLine, own.balance, fmt::format("{:.5g}", own.crps),
                             own.taken ? "" : with_error(own.crps_difference, own.crps_difference_se),
                             with_error(own.rs, own.rs_se),
                             with_error(100 * own.calibration_error, 100 * own.calibration_error_se) + "%",

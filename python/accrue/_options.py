@@ -1,8 +1,9 @@
 """The options of a fit, as types. Made by scripts/option-docs from the table in src/fit/options.cpp: change that, not this."""
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
-Form = Literal["clusters", "constant", "network", "polynomial"]
+Form = Literal["auto", "clusters", "constant", "network", "polynomial"]
 Family = Literal["auto", "normal", "logistic", "student-t", "two-piece-normal", "sinh-arcsinh"]
 Recipe = Literal["default", "paper"]
 Score = Literal["ar", "crps", "nlpd"]
@@ -15,9 +16,10 @@ Recalibrate = Literal["auto", "none", "isotonic", "conformal"]
 class FitOptions(TypedDict, total=False):
     """Keyword arguments of `accrue.fit` that say what is learned, and how (docs/options.md).
 
-    form: How sigma depends on the inputs. clusters: one sigma for each region of the inputs. constant: the same for all
-        inputs. network: 50 and 10 hidden units. polynomial: sigma is a polynomial of the only input. One of "clusters",
-        "constant", "network", "polynomial"; default: "network".
+    form: How sigma depends on the inputs. auto: a network, averaged with a polynomial where there is one input.
+        clusters: one sigma for each region of the inputs. constant: the same for all inputs. network: 50 and 10 hidden
+        units. polynomial: sigma is a polynomial of the only input. One of "auto", "clusters", "constant", "network",
+        "polynomial"; default: "auto".
     family: Distribution of the errors. auto: the simplest that held-out rows do not refute. normal: a Gaussian.
         logistic: a logistic distribution, with heavier tails than a Gaussian's. student-t: a Student t distribution,
         whose tails are learned. two-piece-normal: a Gaussian with another scale on either side, which is learned. sinh-
@@ -28,6 +30,8 @@ class FitOptions(TypedDict, total=False):
     score: Cost to minimise: accuracy and reliability together, or one score alone. One of "ar", "crps", "nlpd";
         default: "ar".
     balance: ar: weight of accuracy against reliability, 0 to 1. A number, 0 to 1; default: 0.5.
+    balance_front: ar: fit with each of these balances too, and show what they give on held-out rows. Numbers, 0 to 1;
+        default: [].
     bias: Correct the prediction by a constant, or linearly in the inputs and the prediction. auto: the simplest that
         held-out rows do not refute. network: linearly, and by a location that is learned in the same network as the
         scale. One of "auto", "none", "constant", "linear", "network"; default: "auto".
@@ -63,6 +67,7 @@ class FitOptions(TypedDict, total=False):
     recipe: Recipe
     score: Score
     balance: float
+    balance_front: Sequence[float]
     bias: Bias
     mean: Mean
     lower: float | None

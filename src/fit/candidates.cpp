@@ -186,7 +186,16 @@ public:
             for (std::size_t k = 0; k < f_.options.folds; ++k) tasks.push_back({k, 0, 1 + k});
             TrainOptions own = f_.train_options();
             own.form = form;
-            forms_.push_back({form, train_all(f_.rows, divisions_, tasks, f_.score, own, f_.options.seed, f_.watcher)});
+            FitWatcher watcher;  // counts on from the starts before
+            const std::size_t before = forms_.front().trained.size();
+            if (f_.watcher)
+                watcher = [&](FitProgress progress) {
+                    progress.task += before;
+                    progress.finished += before;
+                    progress.tasks += before;
+                    return f_.watcher(progress);
+                };
+            forms_.push_back({form, train_all(f_.rows, divisions_, tasks, f_.score, own, f_.options.seed, watcher)});
         }
     }
 

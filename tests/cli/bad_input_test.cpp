@@ -235,7 +235,7 @@ TEST_F(BadInput, AnOptionThatDoesNotExistGoesBeforeWhatIsMissingBecauseOfIt) {
     EXPECT_EQ(message({"fit", file, "--prediction", "mu", "--observation", "y", "--ouput", "m.json"}),
               "there is no option '--ouput'; did you mean '--output'?" + help);
     EXPECT_EQ(message({"fit", file, "--form", "netwrok"}),
-              "--form is 'netwrok', but must be one of clusters, constant, network, polynomial; did you mean "
+              "--form is 'netwrok', but must be one of auto, clusters, constant, network, polynomial; did you mean "
               "'network'?" +
                   help);
     EXPECT_EQ(message({"--versoin"}),

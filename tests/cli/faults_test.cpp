@@ -125,7 +125,7 @@ TEST_F(Faults, OptionsThatMakeNoSense) {
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--balance", "1.5"}),
               "--balance is 1.5, but must be between 0 and 1" + help);
     EXPECT_EQ(fit_file_message(file, {"--form", "spline"}),
-              "--form is 'spline', but must be one of clusters, constant, network, polynomial" + help);
+              "--form is 'spline', but must be one of auto, clusters, constant, network, polynomial" + help);
     EXPECT_EQ(fit_file_message(file, {"--split", "0.5"}), "--split: takes 2 values, such as 0.33,0.33" + help);
     EXPECT_EQ(fit_file_message(file, {"--inputs", "x", "--recipe", "paper", "--split", "0.9,0.1"}),
               "60 rows cannot be divided into 54 for training, 6 for validation and a test set");

@@ -130,7 +130,7 @@ TEST_F(CsvTransform, ARowWithAMissingInputKeepsItsPlace) {
 
 TEST_F(CsvTransform, AResultThatIsMissingIsAnEmptyCell) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
-    transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto, auto results) {
+    transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto, auto results, std::size_t) {
         results[0][0] = kNaN;
         results[1][0] = 1;
     });
@@ -248,7 +248,7 @@ TEST_F(CsvTransform, ARefusedFileStaysAsItWas) {
 
 TEST_F(CsvTransform, AnErrorInTheComputationIsPassedOn) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
-    const auto fail = [](auto, auto) { throw std::runtime_error("no model"); };
+    const auto fail = [](auto, auto, std::size_t) { throw std::runtime_error("no model"); };
     EXPECT_THROW(transform_rows({file}, folder_.path("out.csv"), kPlan, fail), std::runtime_error);
     EXPECT_EQ(folder_.files(), 1U);
 }
@@ -341,7 +341,7 @@ TEST_F(CsvTransform, TheComputationMayRunLoopsOfItsOwn) {
     const std::string file = folder_.file("t.csv", long_text(2, false, "\n"));
     thread_local bool busy = false;
     std::atomic<bool> entered_twice = false;
-    transform_rows({file}, folder_.path("out.csv"), kPlan, [&](auto values, auto results) {
+    transform_rows({file}, folder_.path("out.csv"), kPlan, [&](auto values, auto results, std::size_t) {
         // Workspaces of a thread are safe only when it does not take up a second block in between.
         if (busy) entered_twice = true;
         busy = true;
@@ -360,7 +360,7 @@ TEST_F(CsvTransform, TheComputationMayRunLoopsOfItsOwn) {
 
 TEST_F(CsvTransform, ColumnsAreAlignedForVectors) {
     const std::string file = folder_.file("t.csv", "a,b\n1,2\n");
-    transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto values, auto results) {
+    transform_rows({file}, folder_.path("out.csv"), kPlan, [](auto values, auto results, std::size_t) {
         for (const auto& column : values) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(column.data()) % 64, 0U);
         for (const auto& column : results) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(column.data()) % 64, 0U);
         results[0][0] = results[1][0] = 0;

@@ -117,7 +117,7 @@ TEST_F(Isolated, ColumnsAreAddedAsByAPlainTransformAndACrashLeavesNothing) {
     TransformPlan plan;
     plan.inputs = {{"x"}};
     plan.added = {{"twice", "twice x"}};
-    const ComputeRows twice = [](auto values, auto results) {
+    const ComputeRows twice = [](auto values, auto results, std::size_t) {
         for (std::size_t i = 0; i < values[0].size(); ++i) results[0][i] = 2 * values[0][i];
     };
     transform_rows({file}, folder_.path("plain.nc"), plan, twice);
@@ -127,7 +127,8 @@ TEST_F(Isolated, ColumnsAreAddedAsByAPlainTransformAndACrashLeavesNothing) {
     const std::size_t files = folder_.files();
     folder_.file("isolated.nc", "old");
     EXPECT_NE(message([&] {
-                  transform_rows({file}, folder_.path("isolated.nc"), plan, [](auto, auto) { ::raise(SIGKILL); });
+                  transform_rows({file}, folder_.path("isolated.nc"), plan,
+                                 [](auto, auto, std::size_t) { ::raise(SIGKILL); });
               }).find("crashed (Killed)"),
               std::string::npos);
     EXPECT_EQ(folder_.content("isolated.nc"), "old");

@@ -64,7 +64,7 @@ TEST_F(MissingMarksTest, PredictionsOfMarkedRowsAreEmpty) {
     plan.inputs = {{"a"}};
     plan.added = {{"b", "copy"}};
     plan.marks = {.values = {-9999}, .texts = {"n/a"}};
-    data::transform_rows({file}, output, plan, [](auto values, auto results) {
+    data::transform_rows({file}, output, plan, [](auto values, auto results, std::size_t) {
         std::copy(values[0].begin(), values[0].end(), results[0].begin());
     });
     std::ifstream stream(output);

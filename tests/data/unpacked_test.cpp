@@ -119,7 +119,7 @@ TEST_F(Unpacked, PredictionsReadCompressedFilesAndWritePlainOnes) {
     data::TransformPlan plan;
     plan.inputs = {{"a"}};
     plan.added = {{"c", "copy"}};
-    const auto copy = [](auto values, auto results) {
+    const auto copy = [](auto values, auto results, std::size_t) {
         std::copy(values[0].begin(), values[0].end(), results[0].begin());
     };
     const std::string file = folder_.file("t.csv.gz", gzipped("a,b\n1,2\n3,4\n"));
@@ -173,7 +173,7 @@ TEST_F(Comments, PredictionsLeaveThemOut) {
     plan.inputs = {{"a"}};
     plan.added = {{"c", "copy"}};
     const std::string file = folder_.file("t.csv", "# one\na,b\n1,2\n# two\n3,4\n");
-    data::transform_rows({file}, folder_.path("out.csv"), plan, [](auto values, auto results) {
+    data::transform_rows({file}, folder_.path("out.csv"), plan, [](auto values, auto results, std::size_t) {
         std::copy(values[0].begin(), values[0].end(), results[0].begin());
     });
     EXPECT_EQ(content(folder_.path("out.csv")), "a,b,c\n1,2,1\n3,4,3\n");

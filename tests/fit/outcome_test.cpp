@@ -108,6 +108,7 @@ TEST(FitVerdict, SaysWhenThereAreFewRows) {
 TEST(FitOutcome, StartsAreCountedAndHaveReasons) {
     const Rows rows = some_rows(100, 207);
     FitOptions options;
+    options.form = "network";
     options.folds = 4;
     options.starts = 2;
     const FitResult result = fit(rows.archive(), options);
@@ -246,7 +247,9 @@ TEST(FitWatching, ProgressCountsUpToAllTasks) {
     std::set<std::size_t> tasks;
     std::size_t most_finished = 0;
     const Rows rows = some_rows(100, 211);
-    fit(rows.archive(), {}, [&](const FitProgress& p) {
+    FitOptions options;
+    options.form = "network";
+    fit(rows.archive(), options, [&](const FitProgress& p) {
         EXPECT_EQ(++inside, 1) << "calls must come one at a time";
         tasks.insert(p.task);
         EXPECT_EQ(p.tasks, 15U);
@@ -259,6 +262,19 @@ TEST(FitWatching, ProgressCountsUpToAllTasks) {
     });
     EXPECT_EQ(tasks.size(), 15U);
     EXPECT_GE(most_finished, 10U);
+}
+
+TEST(FitWatching, CountsOnWhereASecondFormIsTrained) {
+    const Rows rows = some_rows(100, 211);
+    std::size_t finished = 0;
+    fit(rows.archive(), {}, [&](const FitProgress& p) {
+        EXPECT_GE(p.finished, finished);
+        EXPECT_LT(p.finished, p.tasks);
+        finished = p.finished;
+        return true;
+    });
+    // 15 starts of networks, then a polynomial in each of 5 folds; two threads at least leave one unfinished.
+    EXPECT_GE(finished, 16U);
 }
 
 TEST(FitWatching, ItsExceptionsComeThrough) {

@@ -177,7 +177,7 @@ TEST(PooledForms, GoByTheFormThatIsClearlyBetter) {
     const FitResult result = fit(rows.archive(), options);
     ASSERT_EQ(result.pooled.size(), 2U);
     EXPECT_LT(result.pooled[0].crps, 0.9 * result.pooled[1].crps);
-    EXPECT_GT(result.pooled[0].weight, 0.9);
+    EXPECT_GT(result.pooled[0].weight, 0.75) << "equal weights are 0.5; all of it would need more rows";
 }
 
 TEST(PooledForms, AreTheSameForAnyNumberOfThreads) {

@@ -118,7 +118,7 @@ TEST(FitRefuses, UnknownNames) {
         options.recipe = recipe;
         options.form = "spline";
         EXPECT_EQ(refused(rows, options),
-                  "--form is 'spline', but must be one of clusters, constant, network, polynomial");
+                  "--form is 'spline', but must be one of auto, clusters, constant, network, polynomial");
         options = {};
         options.recipe = recipe;
         options.score = "mse";

@@ -188,7 +188,7 @@ void check_transform(std::string_view text, const std::string& column, bool head
     plan.header = header;
     plan.added.push_back({"twice \"it\"", "twice"});
     const Answer done = answer([&] {
-        data::transform_csv({input->path()}, output.path(), plan, [](auto values, auto results) {
+        data::transform_csv({input->path()}, output.path(), plan, [](auto values, auto results, std::size_t) {
             for (std::size_t i = 0; i < results[0].size(); ++i) results[0][i] = 2 * values[0][i];
         });
         return std::string();

@@ -79,7 +79,7 @@ void check_transform(const std::string& path, const std::string& name) {
     plan.added.back().probability = 0.5;
     plan.history = "fuzz";
     const std::string done = answer([&] {
-        data::transform_netcdf({path}, output, plan, [](auto values, auto results) {
+        data::transform_netcdf({path}, output, plan, [](auto values, auto results, std::size_t) {
             for (std::size_t i = 0; i < results[0].size(); ++i)
                 results[0][i] = results[1][i] = values[0][i] / 2 + values[0][i] * 1.5;
         });

@@ -158,7 +158,7 @@ TEST(Calls, OfPredictLeaveNothingBehind) {
         const std::vector<std::span<const double>> given(rows.inputs.begin(), rows.inputs.end());
         EXPECT_GT(model.forecast(std::span(given).first(inputs), rows.prediction).row(0).quantile(0.9), -100);
         if (!writes(i)) return;
-        data::transform_rows({file}, folder.path("out.csv"), plan, [&](auto values, auto results) {
+        data::transform_rows({file}, folder.path("out.csv"), plan, [&](auto values, auto results, std::size_t) {
             const Forecast forecast = model.forecast(values.first(inputs), values[1]);
             std::copy(forecast.mean.begin(), forecast.mean.end(), results[0].begin());
             std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[1].begin());
@@ -202,7 +202,7 @@ TEST(Calls, ThatAreRefusedLeaveNothingBehind) {
         const std::string said = support::refusal([&] {
             if (i % 4 == 0) read_table({bad}, {{"e"}});
             if (i % 4 == 1) Model::load(model);
-            if (i % 4 == 2) data::transform_rows({bad}, folder.path("out.csv"), plan, [](auto, auto) {});
+            if (i % 4 == 2) data::transform_rows({bad}, folder.path("out.csv"), plan, [](auto, auto, std::size_t) {});
             if (i % 4 == 3) fit({}, {});
         });
         EXPECT_NE(said, "no refusal");

@@ -191,7 +191,7 @@ struct Results {
         }
     }
     void write(const std::string& from, const std::string& to) const {
-        data::transform_rows({from}, to, plan, [&](auto values, auto results) {
+        data::transform_rows({from}, to, plan, [&](auto values, auto results, std::size_t) {
             for (std::size_t k = 0; k < columns.size(); ++k)
                 for (std::size_t i = 0; i < results[k].size(); ++i)
                     results[k][i] = columns[k][static_cast<std::size_t>(values[0][i])];
