@@ -36,7 +36,7 @@ FitOptions any_options(Bytes& input) {
     options.score = choice<3>(input, {"ar", "crps", "nlpd"});
     options.mean = choice<8>(input, {"none", "none", "none", "none", "none", "none", "gp", "network"});
     options.bias = choice<3>(input, {"none", "constant", "linear"});
-    options.recalibrate = choice<6>(input, {"none", "none", "none", "isotonic", "conformal", "auto"});
+    options.recalibrate = choice<6>(input, {"none", "none", "isotonic", "conformal", "auto", "isotonic"});
     options.balance = input.byte() / 250.0;  // a little beyond 1 at the end
     options.folds = input.below(5);
     options.starts = 1 + input.below(2);
