@@ -77,13 +77,19 @@ DesignEffects design_effects(const NormalScores& scores, std::span<const double>
     // Their mean takes a degree of freedom from clusters as from rows.
     const double freedom = count / (count - 1) * ((rows - 1) / rows);
     const auto effect = [&](std::size_t from, std::size_t to) {
+        constexpr double kRounding = 1e-20;  // of the square of a mean: rows that are all alike
+        constexpr double kSteps = 1U << 30U;
         double of_clusters = 0;
         double of_rows = 0;
+        double alike = 0;
         for (std::size_t k = from; k < to; ++k) {
             of_clusters += clustered[k];
             of_rows += independent[k];
+            alike += rows * means[k] * means[k];
         }
-        return of_rows > 0 ? std::clamp(freedom * of_clusters / of_rows, 1.0, rows) : 1.0;
+        if (!(of_rows > kRounding * alike)) return 1.0;
+        // In steps, so that it does not depend on the order of the rows.
+        return std::nearbyint(kSteps * std::clamp(freedom * of_clusters / of_rows, 1.0, rows)) / kSteps;
     };
     return {effect(0, 1), effect(1, 2), effect(2, kFigures)};
 }
