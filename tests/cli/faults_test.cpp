@@ -175,7 +175,7 @@ TEST_F(Faults, ModelFilesThatAreNotWhole) {
     EXPECT_EQ(model_message(R"({"format": 7})").find(prefix), 0U);
     EXPECT_EQ(model_message(R"({"format": "accrue model"})").find(prefix), 0U);
     std::string later = text;
-    later.replace(later.find("\"format_version\": 1"), 19, "\"format_version\": 7");
+    later.replace(later.find("\"format_version\": 4"), 19, "\"format_version\": 7");
     EXPECT_EQ(model_message(later), prefix + "it has format version 7, this accrue reads up to 6; use a newer accrue");
 }
 

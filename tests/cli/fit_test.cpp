@@ -21,7 +21,7 @@ TEST_F(Fit, WritesAModelAndPrintsAReport) {
     EXPECT_TRUE(text.starts_with("60 rows of " + folder_.path("a.csv") + "; error = y - mu\n") ||
                 text.starts_with("60 rows of a.csv; error = y - mu\n"))
         << text;
-    for (const char* part : {"network of x; default recipe", "out of fold", "skill over a constant sigma", "floor",
+    for (const char* part : {" of x; default recipe", "out of fold", "skill over a constant sigma", "floor",
                              "90% interval coverage", "Model written to "})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     EXPECT_NE(text.find("With 60 rows a network learns little"), std::string::npos) << text;
@@ -57,7 +57,7 @@ TEST_F(Fit, PrintsOneObjectWithJson) {
                             "fit"})
         EXPECT_TRUE(result.contains(key)) << key;
     EXPECT_EQ(result["rows"], 60);
-    EXPECT_EQ(result["fit"]["starts"].size(), 5U) << "five folds of one start";
+    EXPECT_EQ(result["fit"]["starts"].size(), 60U) << "five folds, in each a network and eleven polynomials";
     EXPECT_EQ(result["model"], folder_.path("m.json"));
 }
 
@@ -242,7 +242,7 @@ TEST_F(Fit, PrintsPlainLinesOfProgressIntoAPipe) {
 TEST_F(Fit, ShowDescribesAModel) {
     const std::string file = fitted({"--inputs", "x", "--group", "station", "--bias", "linear"});
     const std::string text = output({"show", file});
-    for (const char* part : {"accrue model, format 1", "observation   y", "group         station", "Inputs",
+    for (const char* part : {"accrue model, format 4", "observation   y", "group         station", "Inputs",
                              "bias correction: linear", "Verification, out of fold, 60 rows"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     EXPECT_EQ(json({"show", file}), Json::parse(folder_.content("m.json")));

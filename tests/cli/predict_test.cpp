@@ -135,8 +135,7 @@ TEST_F(Predict, DrawsFromEveryForecast) {
 
 TEST_F(Predict, DrawsStayWithinBounds) {
     const std::string file = fitted({"--inputs", "x", "--lower", "-100", "--upper", "8", "--bound-kind", "censored"});
-    const auto out =
-        lines(output({"predict", file, "-", "--draws", "200", "-o", "-"}, {.input = "x,mu\n0.5,8\n,1\n"}));
+    const auto out = lines(output({"predict", file, "-", "--draws", "200", "-o", "-"}, {.input = "x,mu\n0.5,8\n,1\n"}));
     const auto row = cells(out[1]);
     std::size_t on_bound = 0;
     for (std::size_t k = 4; k < 204; ++k) {
