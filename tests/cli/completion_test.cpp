@@ -92,7 +92,7 @@ TEST_F(Completion, OffersTheCommands) {
 }
 
 TEST_F(Completion, OffersChoices) {
-    EXPECT_EQ(in_bash("accrue fit a.csv --form "), "(+o default)\nclusters\nconstant\nnetwork\npolynomial\n");
+    EXPECT_EQ(in_bash("accrue fit a.csv --form "), "(+o default)\nauto\nclusters\nconstant\nnetwork\npolynomial\n");
     EXPECT_EQ(in_bash("accrue fit a.csv --form=ne"), "(+o default)\nnetwork\n");
     EXPECT_EQ(in_zsh("fit a.csv", "--form=ne"), "--form=network\n");
     EXPECT_EQ(in_fish("accrue fit a.csv --form=ne"), "--form=network\n");

@@ -28,9 +28,15 @@ Experiment some_experiment(std::size_t training, std::size_t test, std::uint64_t
     e.seed = seed;
     e.training = some_inputs(training, random);
     e.test = some_inputs(test, random);
-    for (std::size_t i = 0; i < training; ++i)
-        e.training_errors.push_back(true_sigma(e.training.x[i]) * random.normal());
-    for (std::size_t i = 0; i < test; ++i) e.test_errors.push_back(true_sigma(e.test.x[i]) * random.normal());
+    // The mean is the second input, and knows nothing of the errors.
+    const auto add_errors = [&](ExperimentRows& rows, std::vector<double>& errors) {
+        for (std::size_t i = 0; i < rows.count(); ++i) {
+            errors.push_back(true_sigma(rows.x[i]) * random.normal());
+            rows.y[i] = rows.x[rows.count() + i] + errors[i];
+        }
+    };
+    add_errors(e.training, e.training_errors);
+    add_errors(e.test, e.test_errors);
     return e;
 }
 
