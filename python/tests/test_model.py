@@ -348,6 +348,7 @@ BAD_VALUES = {
     float: [(1.5, ValueError), (np.nan, ValueError), ("half", TypeError)],
     bool: [("no", TypeError), (1, TypeError)],
     type(None): [(np.nan, ValueError), ("low", TypeError), (True, TypeError)],  # a number or none
+    list: [([2.0], ValueError), ([np.nan], ValueError), (0.5, TypeError), ("half", TypeError), (["half"], TypeError)],
 }
 
 
@@ -358,6 +359,16 @@ def test_every_option_takes_its_default_and_refuses_by_its_name(archive, name):
     for bad, error in BAD_VALUES[type(default)]:
         with pytest.raises(error, match=f"^{name} is .*, but must be [a-z]"):
             accrue.fit(archive, prediction="f", observation="y", **{name: bad})
+
+
+def test_a_script_that_ends_with_a_model_in_hand_prints_nothing():
+    script = """
+import accrue, numpy
+y = numpy.random.default_rng(1).normal(size=60)
+model = accrue.fit({"x": numpy.arange(60.0), "f": 0 * y, "y": y}, prediction="f", observation="y")
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
 def test_the_estimators_have_the_defaults_of_fit():
