@@ -27,4 +27,7 @@ if(ACCRUE_SANITIZE)
   target_compile_options(accrue_flags INTERFACE
     -fsanitize=${ACCRUE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(accrue_flags INTERFACE -fsanitize=${ACCRUE_SANITIZE})
+  if(ACCRUE_SANITIZE MATCHES "thread")
+    target_compile_definitions(accrue_flags INTERFACE ACCRUE_SANITIZE_THREAD)
+  endif()
 endif()

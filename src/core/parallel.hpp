@@ -23,6 +23,15 @@ int thread_count();
 enum class Deal { singly, in_runs };
 void for_indices(std::size_t n, Deal deal, const std::function<void(std::size_t)>& work);
 
+// Items on their way through stages, at most `places` of them at a time, each in a place of its own, numbered from 0.
+// enter(place) is called for one item after another until it returns false; then work(place) of every stage, in order:
+// one item at a time, in the order in which they entered, or side by side. The last stage must be in order.
+struct Stage {
+    bool in_order = true;
+    std::function<void(std::size_t)> work;
+};
+void pass_through(std::size_t places, const std::function<bool(std::size_t)>& enter, const std::vector<Stage>& stages);
+
 // Calls work(). A thread that waits in it takes up no work from outside it, whose memory would come on top.
 void isolate_function(const std::function<void()>& work);
 template <typename Work>

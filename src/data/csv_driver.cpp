@@ -1,7 +1,5 @@
 #include "data/csv_driver.hpp"
 
-#include <tbb/parallel_pipeline.h>
-
 #include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -23,69 +21,26 @@ void CsvDriver::run(const CsvParser& parser, std::size_t block_bytes) {
     block_bytes_ = block_bytes;
     const auto threads = static_cast<std::size_t>(core::thread_count());
     const std::size_t most = threads + threads / 2 + 2;
-    // Blocks leave in the order in which they entered, so when the next one enters, the one before it by `most` is out.
-    struct Belt {
-        explicit Belt(std::size_t length) : blocks(length) {}
-        ~Belt() {  // the threads are done
-            for (CsvBlock& block : blocks) block.handover.take();
-            reader.take();
-            numberer.take();
-            writer.take();
-        }
-        std::vector<CsvBlock> blocks;
-        core::Handover reader, numberer, writer;
-    } belt(most);
-    std::size_t entered = 0;
-    belt.reader.give();
-    belt.numberer.give();
-    belt.writer.give();
-    const auto read_filter = [&](tbb::flow_control& control) ACCRUE_CALLED_BY_TBB -> CsvBlock* {
-        const core::Turn reading(belt.reader);
-        CsvBlock& block = belt.blocks[entered++ % most];
-        const core::Turn own(block.handover);
-        if (read(block)) return &block;
-        control.stop();
-        return nullptr;
+    std::vector<CsvBlock> blocks(most);
+    std::size_t rows = 0;  // before a block; known when the blocks before it are parsed
+    const auto number = [&](std::size_t place) {
+        CsvBlock& block = blocks[place];
+        block.first_row = rows;
+        rows += block.rows.seen;
     };
-    const auto parse_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
-        const core::Turn own(block->handover);
-        parse(*block);
-        return block;
-    };
-    // How many rows lie before a block is known when those blocks are parsed.
-    std::size_t rows = 0;
-    const auto number_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
-        const core::Turn numbering(belt.numberer);
-        const core::Turn own(block->handover);
-        block->first_row = rows;
-        rows += block->rows.seen;
-        return block;
-    };
-    const auto work_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
-        const core::Turn own(block->handover);
-        work_on(*block);
-        return block;
-    };
-    const auto finish_filter = [&](CsvBlock* block) ACCRUE_CALLED_BY_TBB {
-        const core::Turn writing(belt.writer);
-        const core::Turn own(block->handover);
+    const auto finish_at = [&](std::size_t place) {
         try {
-            finish(*block);
+            finish(blocks[place]);
         } catch (...) {
             stopped_ = true;  // or the reader would wait for a pipe in which nothing comes any more
             throw;
         }
     };
-    using tbb::filter_mode;
-    tbb::parallel_pipeline(most,
-                           tbb::make_filter<void, CsvBlock*>(filter_mode::serial_in_order, read_filter) &
-                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::parallel, parse_filter) &
-                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::serial_in_order, number_filter) &
-                               tbb::make_filter<CsvBlock*, CsvBlock*>(filter_mode::parallel, work_filter) &
-                               tbb::make_filter<CsvBlock*, void>(filter_mode::serial_in_order, finish_filter));
-    belt.reader.take();
-    belt.numberer.take();
-    belt.writer.take();
+    core::pass_through(most, [&](std::size_t place) { return read(blocks[place]); },
+                       {{.in_order = false, .work = [&](std::size_t place) { parse(blocks[place]); }},
+                        {.in_order = true, .work = number},
+                        {.in_order = false, .work = [&](std::size_t place) { work_on(blocks[place]); }},
+                        {.in_order = true, .work = finish_at}});
     go_on_to(files_.size());
 }
 

@@ -12,7 +12,6 @@
 
 #include "accrue/table.hpp"
 #include "core/buffer.hpp"
-#include "core/handover.hpp"
 #include "data/csv_parser.hpp"
 #include "data/csv_stream.hpp"
 
@@ -33,7 +32,6 @@ struct CsvBlock {
     std::vector<char> output;
     std::size_t written = 0;  // bytes of output
     std::exception_ptr error;
-    core::Handover handover;
 };
 
 // Text is read in one place, parsed in many, its rows are numbered in one place, in the order in which it was read; it

@@ -96,6 +96,12 @@ std::string temporary_prefix(const std::string& name) {
     return fmt::format(".accrue-{:016x}-", sum);
 }
 
+// Never the same twice in a process: what one thread has just let go is not mistaken for what another one has made.
+std::string temporary_name(const std::string& prefix) {
+    static std::atomic<unsigned> names = 0;
+    return fmt::format("{}{}-{}.tmp", prefix, ::getpid(), names++);
+}
+
 // Locks tell whether the owner of a temporary file lives. Network file systems emulate them in ways that get in the way
 // of HDF5's own; there nothing is locked, and nothing is collected.
 bool has_locks(int descriptor) {
@@ -126,19 +132,19 @@ bool lock(int descriptor, bool is_folder) {
     return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0;
 }
 
-// What cannot be looked at is taken to be there.
-bool is_at(int descriptor, const std::string& path) {
+// Whether the open file has this name in the folder. What cannot be looked at is taken to be there.
+bool is_at(int descriptor, int folder, const char* name) noexcept {
     struct stat own {};
     struct stat there {};
     if (::fstat(descriptor, &own) != 0) return true;
-    if (::lstat(path.c_str(), &there) != 0) return errno != ENOENT;
+    if (::fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) != 0) return errno != ENOENT;
     return own.st_ino == there.st_ino && own.st_dev == there.st_dev;
 }
 
 // Whether what was just made at `path` is ours: another run may have taken it for a leftover before it was locked.
 bool take(int descriptor, const std::string& path, bool is_folder) {
     if (!has_locks(descriptor)) return true;
-    if (lock(descriptor, is_folder)) return is_at(descriptor, path);
+    if (lock(descriptor, is_folder)) return is_at(descriptor, AT_FDCWD, path.c_str());
     return errno != EAGAIN;  // no locks here, or none left: do without
 }
 
@@ -201,7 +207,9 @@ void collect_leftovers(int folder, std::string_view prefix) noexcept {
         const int flags = is_folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_NONBLOCK;
         const int descriptor = ::openat(folder, entry, flags | O_NOFOLLOW | O_CLOEXEC);
         if (descriptor < 0) return;
-        if (has_locks(descriptor) && lock(descriptor, is_folder)) {
+        // Its owner may have ended since it was opened, and the name may be another's by now: processes in different
+        // containers have the same numbers.
+        if (has_locks(descriptor) && lock(descriptor, is_folder) && is_at(descriptor, folder, entry)) {
             if (is_folder)
                 remove_tree(folder, entry, 0);
             else
@@ -301,8 +309,8 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     const std::string prefix = temporary_prefix(fs::path(target_).filename().string());
     collect_leftovers(folder, prefix);
     const SignalsWait until_remembered;
-    for (int attempt = 0; descriptor_ < 0; ++attempt) {
-        temporary_ = (folder / fmt::format("{}{}-{}.tmp", prefix, ::getpid(), attempt)).string();
+    while (descriptor_ < 0) {
+        temporary_ = (folder / temporary_name(prefix)).string();
         const int opened = core::open_file(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
         const int reason = errno;
         if (opened >= 0 && take(opened, temporary_, false)) {
@@ -475,8 +483,8 @@ data::TemporaryFolder::TemporaryFolder() {
     const std::string prefix = temporary_prefix(fmt::format("folder of user {}", ::geteuid()));
     collect_leftovers(parent, prefix);
     const SignalsWait until_remembered;
-    for (int attempt = 0; descriptor_ < 0; ++attempt) {
-        path_ = (parent / fmt::format("{}{}-{}.tmp", prefix, ::getpid(), attempt)).string();
+    while (descriptor_ < 0) {
+        path_ = (parent / temporary_name(prefix)).string();
         if (::mkdir(path_.c_str(), 0700) != 0) {
             if (errno == EEXIST) continue;
             throw MachineError(fmt::format("no temporary folder {}: {}", path_, core::system_message(errno)));
