@@ -39,7 +39,7 @@ constexpr std::size_t kRowsToPool = 20'000;
 void judge_sizes(std::vector<Trained>& trained, std::size_t folds, const fields::Kind& form, bool beside_another) {
     const std::size_t first = form.sizes().first;
     const bool best_alone = form.sizes().choice == fields::Kind::Choice::best;
-    const std::size_t orders = trained.size() / folds;
+    const std::size_t orders = trained.size() / std::max<std::size_t>(folds, 1);
     const auto at = [&](std::size_t fold, std::size_t order) -> StartOutcome& {
         return trained[fold * orders + order].outcome;
     };
