@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #if defined(ACCRUE_SANITIZE_THREAD)
@@ -178,11 +179,8 @@ void pass_through(std::size_t places, const std::function<bool(std::size_t)>& en
         const filter_mode mode = stages[s].in_order ? filter_mode::serial_in_order : filter_mode::parallel;
         way = way & tbb::make_filter<std::size_t, std::size_t>(mode, [&, s](std::size_t place) {
                   const Turn own(belt.of_place[place]);
-                  if (!stages[s].in_order) {
-                      stages[s].work(place);
-                      return place;
-                  }
-                  const Turn one_after_another(belt.of_stage[s]);
+                  std::optional<Turn> one_after_another;
+                  if (stages[s].in_order) one_after_another.emplace(belt.of_stage[s]);
                   stages[s].work(place);
                   return place;
               });
