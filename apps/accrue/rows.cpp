@@ -74,6 +74,11 @@ void add_row_options(CLI::App& command, RowSource& source, const std::string& fi
                    "Column (text or number), such as a station or a season: also figures for each of its values; may "
                    "be repeated")
         ->type_name("COLUMN");
+    if (time == TimeUse::judged)
+        column(
+            "--time", roles.time,
+            "Column of times (number, ISO 8601 or CF time): rows that err together are looked for in this order, and "
+            "--conditional looks at months and hours too");
     if (time == TimeUse::drawn)
         column("--time", roles.time, "Column of times (number, ISO 8601 or CF time): forecasts are drawn along it");
     std::map<std::string, Missing> policies = {{"refuse", Missing::refuse}, {"drop", Missing::drop}};

@@ -10,7 +10,7 @@
 namespace accrue::app {
 
 // What a command wants a column of times for.
-enum class TimeUse { none, folds, drawn };
+enum class TimeUse { none, folds, judged, drawn };
 
 // Adds FILE..., --prediction, --observation, --error, --weight, --group, --by, --missing, --missing-value, --na,
 // --no-header, --isolate,

@@ -32,7 +32,8 @@ class ScoreOptions(TypedDict, total=False):
     baselines: "constant", "climatology", "isotonic", or some of them: forecasts fitted on the very rows that are scored.
     exceed: thresholds: Brier score and reliability of the probability of more than each, and the CRPS above it.
     quantile_scores: levels of quantiles whose scores are wanted.
-    conditional: whether it is calibrated everywhere: along inputs and the prediction, in each value of `by` and each group.
+    conditional: whether it is calibrated everywhere: along inputs and the prediction, in each value of `by` and each group, and with `times`
+        in months and hours.
     decompose: what the CRPS is made of, which takes seconds for 100,000 rows.
     """
 
@@ -814,6 +815,7 @@ class Model:
         prediction: Any = None,
         error: Any = None,
         groups: Any = None,
+        times: Any = None,
         by: Any = None,
         sample_weight: Any = None,
         missing: Missing = "refuse",
@@ -827,7 +829,8 @@ class Model:
         compare: other forecasts of the same rows by name: models, `Forecast`s, or sigmas (values, or names of columns of
             `inputs`). The result is then {"forecasts": [...], "comparison": [...], "lowest_crps": {...}}.
         groups: labels of what rows that err together share: they are resampled. by: names of columns, or a mapping of names to
-            labels: also figures for each value (docs/groups.md).
+            labels: also figures for each value (docs/groups.md). times: rows that err together are looked for in this order, and
+            `conditional=True` looks at months and hours too.
         scores: other forecasts and further scores, which help(accrue.ScoreOptions) explains.
         """
         _require_score_options(scores)
@@ -843,6 +846,7 @@ class Model:
             group=groups,
             by=by,
             weight=sample_weight,
+            time=times,
         )
         return evaluated.scores(levels)
 
@@ -1031,6 +1035,7 @@ def evaluate(
     error: Any = None,
     sigma: Any = None,
     groups: Any = None,
+    times: Any = None,
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
@@ -1052,7 +1057,7 @@ def evaluate(
     named = [] if sigma is None else [(sigma if isinstance(sigma, str) else "sigma", sigma)]
     if not named and scores.get("members") is None and scores.get("quantiles") is None:
         raise ValueError("there is no forecast: give sigma, members or quantiles")
-    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight)
+    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
     return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given).scores(levels)
 
 
@@ -1064,6 +1069,7 @@ def compare(
     prediction: Any = None,
     error: Any = None,
     groups: Any = None,
+    times: Any = None,
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
@@ -1100,5 +1106,6 @@ def compare(
         group=groups,
         by=by,
         weight=sample_weight,
+        time=times,
     )
     return Comparison(evaluated.scores(levels))

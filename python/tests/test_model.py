@@ -430,6 +430,8 @@ def test_a_report_is_one_page_with_its_data(tmp_path, archive, model):
     assert data["scores"] == expected
     places = data["forecasts"][0]["conditional"]["columns"]
     assert [column["name"] for column in places][-1] == "hour"
+    judged = model.evaluate(archive, observation="y", times=start, conditional=True)["conditional"]
+    assert [column["name"] for column in judged["columns"]] == [column["name"] for column in places]
     assert os.listdir(tmp_path) == ["report.html"]
     with pytest.raises(OSError):
         model.report(tmp_path / "no folder" / "report.html", archive, observation="y")

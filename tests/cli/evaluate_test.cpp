@@ -313,6 +313,25 @@ TEST_F(Evaluate, GroupsAreResampledAndHaveNoFiguresOfTheirOwn) {
     EXPECT_EQ(both["by"], evaluated({"--sigma", "right", "--by", "group"})["by"]);
 }
 
+TEST_F(Evaluate, MonthsAreLookedAtWhereThereIsATime) {
+    // 300 rows a month for a year; in January observations lie a sigma above the forecast.
+    core::Random random(3);
+    std::string text = "day,x,mu,y,s\n";
+    for (int month = 1; month <= 12; ++month)
+        for (int i = 0; i < 300; ++i)
+            text += fmt::format("2021-{:02}-{:02},{},0,{},1\n", month, 1 + i % 28, random.uniform(),
+                                random.normal() + (month == 1 ? 1 : 0));
+    const std::string file = folder_.file("year.csv", text);
+    const std::vector<std::string> same = {
+        "evaluate", file, "--prediction", "mu", "--observation", "y", "--sigma", "s", "--conditional", "--inputs", "x"};
+    std::vector<std::string> with_time = same;
+    with_time.insert(with_time.end(), {"--time", "day"});
+    const Json judged = json(with_time);
+    EXPECT_EQ(judged.at("conditional").at("worst").get<std::string>().substr(0, 28), "in January observations lie ");
+    EXPECT_NE(judged.at("verdict").dump().find("in January"), std::string::npos);
+    for (const Json& column : json(same).at("conditional").at("columns")) EXPECT_NE(column.at("name"), "month");
+}
+
 TEST_F(Evaluate, LevelsAreThoseAskedFor) {
     const Json result = evaluated({"--sigma", "right", "--levels", "0.999,0.1"});
     ASSERT_EQ(result["coverage"].size(), 2U);

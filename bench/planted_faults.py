@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""How often a fault that averages hide is found and named, and how often a clean archive is called faulty.
+
+    bench/planted_faults.py [--accrue build/bin/accrue] [--archives 200] [--clean 400] [--jobs 2] [--fit]
+
+Archives of 5,000 rows, ten a day over 500 days, each with one fault in a forecast mu, sigma whose errors are normal:
+  season    a bias of 0.3 sigma times the cosine of the day of the year
+  station   one of 20 stations has 1.5 times the spread
+  along x   sigma is 30% too large where the input x is smallest and 30% too small where it is largest
+  day       errors of one day have a correlation of 0.5
+  clean     none of these
+Each is judged by `accrue evaluate --conditional`, as a forecast that somebody else made; with --fit by `accrue fit`, which learns a sigma of its own
+from x and u, so that there the third fault is found when the fit is calibrated all the same. A fault counts where the sentence names it: the month, the
+station, the input, or rows that err together.
+"""
+
+import argparse
+import csv
+import datetime
+import json
+import math
+import multiprocessing
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+
+ROWS, A_DAY, STATIONS = 5000, 10, 20
+FAULTS = ("season", "station", "along x", "day", "clean")
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def write(path, fault, seed):
+    rng = random.Random(f"{fault} {seed}")
+    faulty = f"s{rng.randrange(STATIONS):02}"
+    first = datetime.datetime(2020, 1, 1)
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["time", "station", "x", "u", "mu", "sigma", "y"])
+        for i in range(ROWS):
+            day, step = divmod(i, A_DAY)
+            if step == 0:
+                shared = rng.gauss(0, 1)
+            time = first + datetime.timedelta(days=day, hours=2 * step)
+            station, x, u = f"s{rng.randrange(STATIONS):02}", rng.random(), rng.gauss(0, 1)
+            mu, sigma, z = 10 + 3 * u, 0.5 + x, rng.gauss(0, 1)
+            if fault == "season":
+                z += 0.3 * math.cos(2 * math.pi * day / 365.25)
+            elif fault == "station" and station == faulty:
+                z *= 1.5
+            elif fault == "along x":
+                z *= 1.3 ** (2 * x - 1)
+            elif fault == "day":
+                z = math.sqrt(0.5) * (z + shared)
+            out.writerow([f"{time:%Y-%m-%dT%H:%M:%S}", station, repr(x), repr(u), repr(mu), repr(sigma), repr(mu + sigma * z)])
+    return faulty
+
+
+def judged(task):
+    accrue, fault, seed, fit = task
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch) / "rows.csv"
+        faulty = write(path, fault, seed)
+        roles = ["--prediction", "mu", "--observation", "y", "--inputs", "x,u", "--by", "station", "--time", "time", "--threads", "1", "--json"]
+        if fit:
+            command = [accrue, "fit", path, *roles, "--quiet", "-o", path.with_suffix(".json")]
+        else:
+            command = [accrue, "evaluate", path, *roles, "--sigma", "sigma", "--conditional"]
+        found = json.loads(subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout)
+        sentences = " ".join(found["verdict"]["remarks"])
+    everywhere = re.search(r"Not calibrated everywhere: (.*?)\(", sentences)
+    place = everywhere[1] if everywhere else ""
+    together = "err together" in sentences
+    if fault == "season":
+        named = any(f"in {month} " in place for month in MONTHS)
+    elif fault == "station":
+        named = f"where station is '{faulty}'" in place
+    elif fault == "along x":
+        named = place == "" if fit else "where x is" in place
+    elif fault == "day":
+        named = together
+    else:
+        named = bool(place) or together
+    return fault, named, bool(place) or together
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--accrue", default="build/bin/accrue")
+    parser.add_argument("--archives", type=int, default=200)
+    parser.add_argument("--clean", type=int, default=400)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--fit", action="store_true")
+    arguments = parser.parse_args()
+    tasks = [(arguments.accrue, fault, seed, arguments.fit) for fault in FAULTS
+             for seed in range(arguments.clean if fault == "clean" else arguments.archives)]
+    named = dict.fromkeys(FAULTS, 0)
+    alarms = dict.fromkeys(FAULTS, 0)
+    with multiprocessing.Pool(arguments.jobs) as pool:
+        for fault, found, alarm in pool.imap_unordered(judged, tasks):
+            named[fault] += found
+            alarms[fault] += alarm
+    print("| fault | archives | found and named | something was called faulty |\n|---|---|---|---|")
+    for fault in FAULTS:
+        count = arguments.clean if fault == "clean" else arguments.archives
+        print(f"| {fault} | {count} | {'' if fault == 'clean' else named[fault]} | {alarms[fault]} |")
+
+
+if __name__ == "__main__":
+    main()
