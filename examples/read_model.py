@@ -59,6 +59,8 @@ def regression(r, x):
     """The mean that was learned where the archive had no prediction, in units of the target's scale."""
     if r["kind"] == "ensemble":
         return sum(regression(member, x) for member in r["members"]) / len(r["members"])
+    if r["kind"] == "constant":
+        return r["parameters"][0]
     if r["kind"] == "gp":
         lengths = [math.exp(log) for log in r["log_lengths"]] * (len(x) if len(r["log_lengths"]) == 1 else 1)
         signal2 = math.exp(2 * r["log_signal"])
@@ -114,7 +116,7 @@ def forecast(model, inputs, prediction):
     if model["mean"]:
         target = model["mean"]["target"]
         mean = target["centre"] + target["scale"] * regression(model["mean"]["regression"], x)
-        return mean + moved, sigma, means[1:]
+        return mean + correction(model["bias"]["coefficients"], x, [], categories) + moved, sigma, means[1:]
     mu = model["prediction"]
     scaled = [(prediction - mu["centre"]) / mu["scale"]] if mu else []
     return prediction + correction(model["bias"]["coefficients"], x, scaled, categories) + moved, sigma, means[1:]

@@ -163,8 +163,8 @@ bool needs_inputs(const FitOptions& options);
 // which default_inputs() gives. The paper's recipe, and forms of one input, take the others alone.
 std::vector<std::string> default_fit_inputs(std::vector<std::string> others, const Roles& roles,
                                             const FitOptions& options);
-// Whether categories can be inputs of a fit where nobody named them: its form takes them, it learns no mean, and its
-// recipe is not the paper's.
+// Whether categories can be inputs of a fit where nobody named them: its form takes them, no mean is learned by the
+// inputs first, and its recipe is not the paper's.
 bool takes_categories(const FitOptions& options);
 
 // Throws InputError unless the roles agree with each other and have what these options need.

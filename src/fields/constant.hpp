@@ -1,6 +1,10 @@
 // Outputs that do not depend on the inputs: a parameter each.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
 #include "fields/kinds.hpp"
 
 namespace accrue::fields {
@@ -43,6 +47,39 @@ public:
     bool needs_inputs() const override { return false; }
     std::shared_ptr<const Field> make(std::span<const Range>, std::size_t outputs, std::size_t) const override {
         return std::make_shared<Constant>(outputs);
+    }
+};
+
+// The average of the observations: where the location is learned with the scale, it is all that comes before.
+class ConstantMeanKind final : public MeanKind {
+public:
+    std::string_view name() const override { return "constant"; }
+    std::string_view help() const override { return "the average of the observations"; }
+    std::size_t rounds() const override { return 1; }
+    std::size_t rows_to_share_threads() const override { return std::numeric_limits<std::size_t>::max(); }
+    bool stops_early() const override { return false; }
+    bool depends_on_inputs() const override { return false; }
+    Fitted fit(const Targets& targets, std::span<const std::size_t> training, std::span<const std::size_t>,
+               core::Random&, const Report&) const override {
+        double sum = 0;
+        double total = 0;
+        for (const std::size_t row : training) {
+            sum += targets.weight(row) * targets.y[row];
+            total += targets.weight(row);
+        }
+        core::require(total > 0, "a mean has no training row with a weight above zero");
+        return {std::make_shared<Constant>(), {sum / total}};
+    }
+    // The folds are of nearly the same size, and so their average is that of all rows but for rounding.
+    std::vector<Fitted> finished(const Targets&, std::vector<Fitted>, std::vector<Fitted> of_all, core::Random&,
+                                 const Report&) const override {
+        return of_all;
+    }
+    Fitted from_json(const nlohmann::ordered_json& json, std::size_t) const override {
+        auto parameters = json.at("parameters").get<std::vector<double>>();
+        core::require(parameters.size() == 1 && std::isfinite(parameters[0]),
+                      "a constant mean must have one parameter, a finite number");
+        return {std::make_shared<Constant>(), std::move(parameters)};
     }
 };
 

@@ -100,6 +100,7 @@ public:
     std::string_view help() const override { return "a Gaussian process (up to 5,000 rows)"; }
     std::size_t rounds() const override { return 1; }
     void require_rows(std::size_t rows) const override { require_process_rows(rows); }
+    std::size_t max_rows_of_choice() const override { return 300; }
     std::size_t rows_to_share_threads() const override { return 2000; }
     bool stops_early() const override { return false; }
     bool refits() const override { return true; }

@@ -30,9 +30,10 @@ std::span<const Kind* const> kinds() {
 }
 
 std::span<const MeanKind* const> mean_kinds() {
+    static const ConstantMeanKind constant;
     static const GaussianProcessKind process;
     static const TanhNetworkKind network;
-    static const std::array<const MeanKind*, 2> all = {&process, &network};
+    static const std::array<const MeanKind*, 3> all = {&constant, &process, &network};
     return all;
 }
 

@@ -89,6 +89,10 @@ public:
     // mean.
     virtual std::size_t rounds() const = 0;
     virtual void require_rows(std::size_t /*rows*/) const {}  // throws InputError when there are too many
+    // Where it does, the inputs have to be numbers.
+    virtual bool depends_on_inputs() const { return true; }
+    // With more rows it is not tried where the mean is left to the fit: it would take too long.
+    virtual std::size_t max_rows_of_choice() const { return std::numeric_limits<std::size_t>::max(); }
     // From so many rows on fits run one after the other, each on all threads.
     virtual std::size_t rows_to_share_threads() const = 0;
     // One fit. Those that stop early do so by the validation rows; others do not look at them.
@@ -103,7 +107,7 @@ public:
     virtual Fitted from_json(const nlohmann::ordered_json& json, std::size_t inputs) const = 0;
 };
 
-// By name: gp, network. Throws InputError for another one.
+// By name: constant, gp, network. Throws InputError for another one.
 const MeanKind& mean_kind(std::string_view name);
 std::vector<std::string> mean_kind_names();
 

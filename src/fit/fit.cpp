@@ -12,6 +12,7 @@
 #include "fit/balance_front.hpp"
 #include "fit/candidates.hpp"
 #include "fit/folds.hpp"
+#include "fit/mean_choice.hpp"
 #include "fit/observation_error.hpp"
 #include "fit/recalibration.hpp"
 
@@ -114,6 +115,8 @@ std::size_t fit_bytes_per_row(std::size_t inputs, const FitOptions& options) {
     if (!options.balance_front.empty()) own += (options.balance_front.size() + 1) * 3 * sizeof(double) + 32;
     // A mean is learned from standardised copies, by networks that hold some numbers a row too.
     if (options.mean != "none") own += (2 * inputs + 12) * sizeof(double);
+    // Two results, to compare.
+    if (options.mean == fitting::kAuto) own += 8 * sizeof(double);
     // Copies of the rows that are learned from and of those that are set apart; scores of the maps that are tried.
     if (options.calibration_share > 0) own += (inputs + 8) * sizeof(double);
     return own + (options.recalibrate == fitting::kAuto ? 2 * sizeof(double) : 0);
@@ -140,6 +143,11 @@ namespace {
 
 FitResult fit_from(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
                    const Model::Content* earlier) {
+    if (options.mean == fitting::kAuto) {
+        fitting::check_for_mean(archive, options);
+        return fitting::fit_with_chosen_mean(
+            archive, options, [&](const FitOptions& own) { return fit_from(archive, own, watcher, earlier); });
+    }
     const bool learns_mean = options.mean != "none";
     Archive whole = archive;
     if (learns_mean) {

@@ -86,6 +86,7 @@ std::vector<OptionChoice> bound_kinds() {
 std::vector<OptionChoice> means() {
     std::vector<OptionChoice> choices = with_help(fields::mean_kind_names(), fields::mean_kind);
     choices.insert(choices.begin(), OptionChoice{"none"});
+    choices.insert(choices.begin() + 1, OptionChoice{fitting::kAuto, "the simplest that held-out rows do not refute"});
     return choices;
 }
 
@@ -157,7 +158,10 @@ std::vector<FitOption> make_table() {
          .choices = means,
          .help = message("Learn the mean too, from {} alone; a row's error comes from means that never saw it",
                          option("observation")),
-         .more = "none: the archive has predictions, or errors."},
+         .more = message("none: the archive has predictions, or errors. With constant the location is learned together "
+                         "with the scale ({}), else the mean comes first. auto fits both ways, with a Gaussian process "
+                         "up to 300 rows, and takes the first that none after it beats clearly on held-out rows.",
+                         option("bias", fitting::kNetworkBias))},
         {.name = "lower",
          .command = "--lower",
          .member = member<&FitOptions::lower>(),

@@ -40,10 +40,14 @@ bool learns_location(const FitOptions& options) {
     return options.bias == kNetworkBias;
 }
 
+bool mean_by_inputs(const FitOptions& options) {
+    return options.mean != "none" && options.mean != kAuto && fields::mean_kind(options.mean).depends_on_inputs();
+}
+
 // The correction of the prediction that is fitted before the network.
 std::string correction_of(const FitOptions& options) {
     if (!learns_location(options)) return options.bias;
-    return options.mean == "none" ? fields::correction_names().back() : fields::correction_names().front();
+    return mean_by_inputs(options) ? fields::correction_names().front() : fields::correction_names().back();
 }
 
 Limits limits_of(const FitOptions& options) {
@@ -161,7 +165,7 @@ void check(const Archive& archive, const FitOptions& options) {
         core::require(form.takes_categories() || !form.needs_inputs(),
                       "{} takes numbers only, but '{}' is a category; use {}", core::option("form", options.form),
                       archive.input_names[k], core::option("form", "network"));
-        core::require(options.mean == "none", "{} takes numbers only, but '{}' is a category",
+        core::require(!mean_by_inputs(options), "{} takes numbers only, but '{}' is a category",
                       core::option("mean", options.mean), archive.input_names[k]);
         for (const double code : archive.inputs[k])
             core::require(std::isnan(code) || (code >= 0 && code < static_cast<double>(type.labels.size())),

@@ -11,8 +11,8 @@
 
 namespace accrue::fitting {
 
-// The choices of FitOptions::bias, FitOptions::family and FitOptions::form that are not names of a correction, a family
-// and a form.
+// The choices of FitOptions::bias, family, form, mean and so on that are not names of a correction, a family, a form or
+// a mean.
 inline constexpr const char* kNetworkBias = "network";
 inline constexpr const char* kAuto = "auto";
 
@@ -20,6 +20,8 @@ inline constexpr const char* kAuto = "auto";
 const fields::Kind& form_of(const FitOptions& options);
 // Whether the location is learned, in the same network as the scale.
 bool learns_location(const FitOptions& options);
+// Whether a mean comes first that depends on the inputs.
+bool mean_by_inputs(const FitOptions& options);
 // The correction of the prediction that is fitted before the network.
 std::string correction_of(const FitOptions& options);
 

@@ -30,7 +30,8 @@ std::vector<std::string> default_fit_inputs(std::vector<std::string> others, con
 }
 
 bool takes_categories(const FitOptions& options) {
-    return options.recipe == "default" && options.mean == "none" && fitting::form_of(options).takes_categories();
+    return options.recipe == "default" && options.mean != fitting::kAuto && !fitting::mean_by_inputs(options) &&
+           fitting::form_of(options).takes_categories();
 }
 
 void require_roles(const Roles& roles, const FitOptions& options) {
@@ -39,13 +40,8 @@ void require_roles(const Roles& roles, const FitOptions& options) {
                   "{} learns the mean from the observations: give {} alone", core::option("mean", options.mean),
                   core::option("observation"));
     require_errors(roles);
-    Message means;
-    for (const std::string& name : fields::mean_kind_names()) {
-        if (means != Message()) means += std::string(" or ");
-        means += core::option("mean", name);
-    }
     core::require(learns_mean || roles.have_errors(), "give a {}, or {} to learn one", core::option("prediction"),
-                  means);
+                  core::option("mean", fitting::kAuto));
 }
 
 }  // namespace accrue

@@ -196,6 +196,11 @@ Forecast Model::before_recalibration(std::span<const std::span<const double>> in
             fields::average(c.mean, std::span(&kNone, 1), x, 0, size, &result.mean[begin], 0);
             for (std::size_t i = begin; i < end; ++i)
                 result.mean[i] = c.target_scaling.centre + c.target_scaling.scale * result.mean[i];
+            if (c.bias.field) {
+                std::vector<double> correction(size);
+                c.bias.values(x, 0, size, correction.data());
+                for (std::size_t i = 0; i < size; ++i) result.mean[begin + i] += correction[i];
+            }
         }
         if (!prediction.empty()) {
             double* column = &standardised[columns * size];

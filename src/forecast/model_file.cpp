@@ -258,7 +258,6 @@ std::shared_ptr<Model::Content> content_of(const Json& json) {
     if (const Json& mean = json.at("mean"); !mean.is_null()) {
         c->target_scaling = scaling_of(mean.at("target"));
         c->mean = fields::mean_from_json(mean.at("regression"), encodings::column_count(c->inputs));
-        core::require(!c->bias.field, "it has a mean and a bias correction");
     }
     if (json.contains("family")) c->family = family(json.at("family").get<std::string>());
     c->learns_location = json.contains("location");

@@ -60,7 +60,7 @@ TEST_F(Mean, AndPredictionsExcludeEachOther) {
               "m.json has no mean of its own: give --prediction");
     const std::string help = " ('accrue fit --help' explains the options)";
     EXPECT_EQ(refusal(accrue({"fit", file, "--observation", "y", "-o", model})),
-              "give a --prediction, or --mean gp or --mean network to learn one" + help);
+              "give a --prediction, or --mean auto to learn one" + help);
     EXPECT_EQ(refusal(accrue({"fit", file, "--error", "e", "--mean", "gp", "-o", model})),
               "--mean gp learns the mean from the observations: give --observation alone" + help);
 }

@@ -24,6 +24,9 @@ for mean in gp network; do
   "$accrue" fit 5D.csv --inputs x1,x2,x3,x4,x5 --observation y --mean $mean --quiet -o model.json >/dev/null
   "$python" "$read_model" model.json
 done
+# From a constant, a linear correction and the network's location learn where it lies.
+"$accrue" fit 5D.csv --inputs x1,x2,x3,x4,x5 --observation y --mean constant --bias network --starts 1 --quiet -o model.json >/dev/null
+"$python" "$read_model" model.json
 families=$("$accrue" fit --help | sed -n "s/.*--family {\(.*\)}.*/\1/p")
 for family in ${families//,/ }; do
   "$accrue" fit G.csv --inputs x --prediction f --observation y --family $family --bias network --starts 1 --quiet -o model.json >/dev/null

@@ -270,7 +270,7 @@ TEST(RolesOfAFit, FollowFromItsOptions) {
     Roles roles;
     roles.observation = "y";
     EXPECT_EQ(refusal([&] { require_roles(roles, options); }),
-              "give a --prediction, or --mean gp or --mean network to learn one");
+              "give a --prediction, or --mean auto to learn one");
     options.mean = "gp";
     EXPECT_TRUE(needs_inputs(options));
     EXPECT_NO_THROW(require_roles(roles, options));

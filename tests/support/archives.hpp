@@ -89,10 +89,11 @@ inline std::vector<std::string> forms_of(std::size_t inputs) {
     return names;
 }
 
-// All means that a fit can learn.
+// All means that a fit can learn by the inputs, and the choice between them.
 inline std::vector<std::string> learned_means() {
     std::vector<std::string> names = fit_option("mean").choice_names();
     std::erase(names, "none");
+    std::erase(names, "constant");
     return names;
 }
 
