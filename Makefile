@@ -57,11 +57,12 @@ bench:  ## time every hot part beside its scalar reference and the machine's cei
 	cmake --build --preset release
 	@bench/run.py $(if $(FULL),--full)
 
-bench-peers:  ## accrue beside PyTorch, NGBoost, scikit-learn, MAPIE and others (DATA=folder of the UCI sets; BUDGET=seconds a fit)
+bench-peers:  ## accrue beside PyTorch, NGBoost, CatBoost, LightGBM, MAPIE and others (DATA=folder of the UCI sets, beside that of solar; BUDGET=seconds a fit)
 	@scripts/bootstrap bench-peers
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release
 	@bench/peers.py --data $(DATA) $(if $(BUDGET),--budget $(BUDGET))
+	@build/peers/venv/bin/python bench/distribution_peers.py $(DATA)/..
 
 profile: build  ## where the time of a fit goes: instructions by function, counted by callgrind
 	@scripts/bootstrap bench
