@@ -50,8 +50,8 @@ std::vector<std::string> maps_to_try(bool weighted, bool split) {
     return {kIsotonic, kConformal};
 }
 
-// The calibration of held-out rows, as in the figures of a fit: the mean over the folds, and the smallest p-value of
-// them, by Bonferroni's bound.
+// The calibration of held-out rows within stretches of them: the mean error, and the smallest p-value, by Bonferroni's
+// bound.
 struct Calibration {
     double error = 0;
     double p_value = 1;
@@ -60,20 +60,21 @@ struct Calibration {
 Calibration calibration_of(std::span<const double> scores, std::span<const double> weights,
                            std::span<const std::size_t> starts, double rows_worth_one) {
     Calibration result;
-    const std::size_t folds = starts.size() - 1;
-    for (std::size_t k = 0; k < folds; ++k) {
+    const std::size_t stretches = starts.size() - 1;
+    for (std::size_t k = 0; k < stretches; ++k) {
         const std::size_t rows = starts[k + 1] - starts[k];
-        std::vector<double> pits;
-        for (const double score : scores.subspan(starts[k], rows))
-            pits.push_back(std::erfc(-score / std::sqrt(2.0)) / 2);
         const auto own = weights.empty() ? weights : weights.subspan(starts[k], rows);
+        const auto pits = [&](std::size_t begin, std::size_t end, double* out) {
+            for (std::size_t i = begin; i < end; ++i)
+                out[i - begin] = std::erfc(-scores[starts[k] + i] / std::sqrt(2.0)) / 2;
+        };
         constexpr std::size_t kIntervals = 100;
-        const double distance = verification::PitCdf(pits, own, kIntervals).distance_to_diagonal();
-        result.error += distance / static_cast<double>(folds);
+        const double distance = verification::PitCdf(rows, pits, own, kIntervals).distance_to_diagonal();
+        result.error += distance / static_cast<double>(stretches);
         const double worth = std::max(effective_rows(rows, own) / rows_worth_one, 1.0);
         result.p_value = std::min(result.p_value, kolmogorov_survival(worth, distance));
     }
-    result.p_value = std::clamp(static_cast<double>(folds) * result.p_value, 0.0, 1.0);
+    result.p_value = std::clamp(static_cast<double>(stretches) * result.p_value, 0.0, 1.0);
     return result;
 }
 
@@ -266,9 +267,13 @@ std::vector<SharedFamily> Fitting::choose_map(const HeldOut& held_out, std::span
         own.kind = kind;
         std::vector<double> crps = crps_of(held_out, tried, maps, part_of_tried);
         own.crps = weighted_mean(crps, weights);
-        const Calibration calibration =
+        Calibration calibration =
             calibration_of(mapped_scores, arranged.weights, arranged.starts, together.worth_one);
         own.calibration_error = calibration.error;
+        // Without a map all rows together can refute it. With maps they would bear out whatever there is: what a fold
+        // deviates by comes back, with the opposite sign, in the maps of the others.
+        const std::size_t all[] = {0, arranged.rows()};
+        if (kind == kNone) calibration = calibration_of(mapped_scores, arranged.weights, all, together.worth_one);
         own.p_value = calibration.p_value;
         bool better = trials.size() == 1;
         if (!better) {
