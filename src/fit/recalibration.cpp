@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
+#include <utility>
 
 #include "accrue/recalibrated.hpp"
 #include "accrue/scores.hpp"
@@ -50,6 +53,10 @@ std::vector<std::string> maps_to_try(bool weighted, bool split) {
     return {kIsotonic, kConformal};
 }
 
+double pit_of(double score) {
+    return std::erfc(-score / std::sqrt(2.0)) / 2;
+}
+
 // The calibration of held-out rows within stretches of them: the mean error, and the smallest p-value, by Bonferroni's
 // bound.
 struct Calibration {
@@ -65,8 +72,7 @@ Calibration calibration_of(std::span<const double> scores, std::span<const doubl
         const std::size_t rows = starts[k + 1] - starts[k];
         const auto own = weights.empty() ? weights : weights.subspan(starts[k], rows);
         const auto pits = [&](std::size_t begin, std::size_t end, double* out) {
-            for (std::size_t i = begin; i < end; ++i)
-                out[i - begin] = std::erfc(-scores[starts[k] + i] / std::sqrt(2.0)) / 2;
+            for (std::size_t i = begin; i < end; ++i) out[i - begin] = pit_of(scores[starts[k] + i]);
         };
         constexpr std::size_t kIntervals = 100;
         const double distance = verification::PitCdf(rows, pits, own, kIntervals).distance_to_diagonal();
@@ -78,11 +84,51 @@ Calibration calibration_of(std::span<const double> scores, std::span<const doubl
     return result;
 }
 
+// Whether PITs are uniform, by Neyman's smooth test: rows*sum over j = 1..6 of (mean of sqrt(2)*cos(j*pi*PIT))^2 has a
+// chi-square distribution of 6 degrees of freedom. Of a wrong shape, which goes up and down, it tells more than
+// Kolmogorov's distance does.
+struct Cosines {
+    static constexpr std::size_t kCount = 6;
+    double weight = 0;
+    std::array<double, kCount> sums = {};
+
+    void add(double score, double own) {
+        const double step = 2 * std::cos(std::numbers::pi * pit_of(score));
+        double before = 1;
+        double value = step / 2;
+        for (double& sum : sums) {
+            sum += own * value;
+            before = std::exchange(value, step * value - before);
+        }
+        weight += own;
+    }
+    Cosines& operator+=(const Cosines& other) {
+        for (std::size_t j = 0; j < kCount; ++j) sums[j] += other.sums[j];
+        weight += other.weight;
+        return *this;
+    }
+    double p_value(double rows) const {
+        double half = 0;  // of the statistic
+        for (const double sum : sums) half += rows * (sum / weight) * (sum / weight);
+        return std::exp(-half) * (1 + half + half * half / 2);
+    }
+};
+
+double smooth_p_value(std::span<const double> scores, std::span<const double> weights, double rows_worth_one) {
+    constexpr std::size_t kBlock = 4096;
+    const auto all = core::sum_blocks<Cosines>(scores.size(), kBlock, [&](std::size_t begin, std::size_t end) {
+        Cosines own;
+        for (std::size_t i = begin; i < end; ++i) own.add(scores[i], weights.empty() ? 1 : weights[i]);
+        return own;
+    });
+    return all.p_value(effective_rows(scores.size(), weights) / rows_worth_one);
+}
+
 // Arranged rows that err together: groups, those that folds keep whole, or neighbours.
 struct Together {
     std::vector<std::uint32_t> codes;  // which of them count as one observation of a difference; empty: each for itself
     std::vector<std::string> labels;
-    double worth_one = 1;  // rows that tell as much of a diagram's curve as one that is independent
+    double worth_one = 1;  // rows that tell as much as one that is independent
 
     Together(const Archive& archive, const Arranged& arranged, std::span<const double> scores) {
         const verification::NormalScores own{scores};
@@ -103,7 +149,7 @@ struct Together {
                 labels.resize(verification::neighbour_blocks(order, codes));
             }
         }
-        worth_one = effects.curve;
+        worth_one = std::max({effects.mean, effects.spread, effects.curve});
     }
     Grouping groups() const { return {codes, labels}; }
 
@@ -267,14 +313,13 @@ std::vector<SharedFamily> Fitting::choose_map(const HeldOut& held_out, std::span
         own.kind = kind;
         std::vector<double> crps = crps_of(held_out, tried, maps, part_of_tried);
         own.crps = weighted_mean(crps, weights);
-        Calibration calibration =
+        const Calibration calibration =
             calibration_of(mapped_scores, arranged.weights, arranged.starts, together.worth_one);
         own.calibration_error = calibration.error;
         // Without a map all rows together can refute it. With maps they would bear out whatever there is: what a fold
         // deviates by comes back, with the opposite sign, in the maps of the others.
-        const std::size_t all[] = {0, arranged.rows()};
-        if (kind == kNone) calibration = calibration_of(mapped_scores, arranged.weights, all, together.worth_one);
-        own.p_value = calibration.p_value;
+        own.p_value =
+            kind == kNone ? smooth_p_value(mapped_scores, arranged.weights, together.worth_one) : calibration.p_value;
         bool better = trials.size() == 1;
         if (!better) {
             std::vector<double> differences(crps.size());
