@@ -46,11 +46,11 @@ Recalibrated::Kind kind_of(const std::string& name) {
     return name == kConformal ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic;
 }
 
-// Maps in the order of preference where rows cannot tell them apart.
+// Maps in the order of preference where rows cannot tell them apart. Without rows set apart a conformal map promises
+// nothing, and is hardly another than the isotonic one.
 std::vector<std::string> maps_to_try(bool weighted, bool split) {
-    if (weighted) return {kIsotonic};
-    if (split) return {kConformal, kIsotonic};
-    return {kIsotonic, kConformal};
+    if (split && !weighted) return {kConformal, kIsotonic};
+    return {kIsotonic};
 }
 
 double pit_of(double score) {

@@ -174,7 +174,7 @@ TEST(Recalibration, AutoTakesNoMapOfErrorsThatNeedNone) {
     const auto json = result.model.json()["fit"]["recalibration"];
     EXPECT_EQ(json["asked"], "auto");
     EXPECT_EQ(json["reason"].get<std::string>().find("No recalibration was taken"), 0U);
-    EXPECT_EQ(result.recalibration.trials.size(), 3U);
+    EXPECT_EQ(result.recalibration.trials.size(), 2U);
     // The same model as without the question, and no word of it in the verdict.
     const FitResult plain = fit(rows.archive(), constant("none"));
     EXPECT_EQ(result.model.json()["sigma"], plain.model.json()["sigma"]);
@@ -260,7 +260,8 @@ TEST(Recalibration, AutoAsksRowsThatAreWorthFiveHundred) {
         return fit(rows.archive(), constant("auto", share)).recalibration.trials.size();
     };
     EXPECT_EQ(trials(skewed_rows(499, 21)), 0U);
-    EXPECT_EQ(trials(skewed_rows(500, 21)), 3U);
+    EXPECT_EQ(trials(skewed_rows(500, 21)), 2U);
+    EXPECT_EQ(trials(skewed_rows(667, 21), 0.25), 3U);
     // Of those that are not set apart.
     EXPECT_EQ(trials(skewed_rows(600, 21), 0.25), 0U);
     Rows weighted = skewed_rows(1000, 21);
@@ -303,9 +304,9 @@ constexpr int kByChance = 2;
 
 TEST(Recalibration, AutoTakesNoMapOfRowsThatErrTogether) {
     Rows rows;
-    // A twentieth that named groups share: 3,000 rows are worth some 900.
+    // A half that named groups share: 3,000 rows are worth little more than 120.
     const auto in_groups = [&](std::uint64_t seed) {
-        rows = shared_errors(0.05, 100 * seed);
+        rows = shared_errors(0.5, 100 * seed);
         support::add_groups(rows, 60, true);
         return rows.archive();
     };
@@ -315,7 +316,7 @@ TEST(Recalibration, AutoTakesNoMapOfRowsThatErrTogether) {
         std::swap(archive.roles.fold_group, archive.roles.group);
         return archive;
     };
-    // A half, which nobody names.
+    // Which nobody names.
     const auto neighbours = [&](std::uint64_t seed) {
         rows = shared_errors(0.5, 100 * seed);
         return rows.archive();
