@@ -4,7 +4,7 @@
     bench/recalibration_choice.py [--archives 100] [--rows 1000] [--jobs 2] [--accrue build/bin/accrue]
 
 The paper's sets have normal errors, whose sigma depends on the inputs. So do "together" and "together, named" (--group): there blocks of 50
-neighbours share half of the variance of their errors, so that the archive is calibrated, while few blocks tell it. Prints a table of docs/recalibration.md.
+neighbours share half of the variance of their errors, so that the archive is calibrated, while few blocks tell it. Prints a table.
 """
 
 import argparse

@@ -151,7 +151,6 @@ struct Together {
         }
         worth_one = std::max({effects.mean, effects.spread, effects.curve});
     }
-    Grouping groups() const { return {codes, labels}; }
 
 private:
     // Arranged rows in the order of their times, or else of the archive.
