@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Forecast archives, fitted on their early part and judged on their later part: sigma around the given prediction, the default, and recalibrated.
+"""Forecast archives, fitted on their early part and judged on their later part: sigma around the given prediction, the default
+without and with its choice of a map, and recalibrated.
 
     bench/archives.py DATA [--accrue build/bin/accrue]
 
@@ -16,7 +17,7 @@ import tempfile
 import time
 
 PUBLISHED = {"bon": (52.5, 50.8), "dra": (28.9, 28.3), "tbl": (57.5, 55.6)}  # DRN, BQN
-WAYS = {"given": ["--family", "normal", "--bias", "none"], "default": [], "recalibrated": ["--recalibrate", "isotonic"]}
+WAYS = {"given": ["--family", "normal", "--bias", "none"], "no map": ["--recalibrate", "none"], "default": [], "recalibrated": ["--recalibrate", "isotonic"]}
 
 
 def split(rows, is_early, folder):
@@ -39,7 +40,8 @@ def run(accrue, early, late, roles, inputs, options):
     seconds = time.monotonic() - began
     scores = subprocess.run([accrue, "evaluate", late, *roles, "--model", model, "--json"], check=True, capture_output=True)
     configuration = json.loads(pathlib.Path(model).read_text())["configuration"]
-    return json.loads(scores.stdout), seconds, f"{configuration['family']}, {configuration['bias']}"
+    taken = ", ".join(configuration[name] for name in ("family", "bias", "recalibrate"))
+    return json.loads(scores.stdout), seconds, taken
 
 
 def main():

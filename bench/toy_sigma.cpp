@@ -83,6 +83,7 @@ int main(int argc, char** argv) {
             accrue::FitOptions options;
             options.recipe = c.recipe;
             options.form = c.form;
+            options.recalibrate = "none";
             double sum = 0;
             std::vector<double> calibration;
             std::vector<double> sd;

@@ -28,7 +28,7 @@ struct FitOptions {
     std::string mean = "none";
     std::optional<double> lower, upper;  // bounds of the observation
     std::string bound_kind = "auto";
-    std::string recalibrate = "none";
+    std::string recalibrate = "auto";
     double calibration_share = 0;
     std::size_t folds = 5;
     double training_share = 0.33;

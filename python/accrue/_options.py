@@ -43,9 +43,9 @@ class FitOptions(TypedDict, total=False):
     bound_kind: What happens at the bounds. auto: censored where observations sit on a bound, else truncated. censored:
         the probability beyond a bound sits on it. truncated: the distribution ends there. One of "auto", "censored",
         "truncated"; default: "auto".
-    recalibrate: Map the forecast's probabilities to what held-out rows showed, for errors that are skewed. auto: what
-        held-out rows ask for, or none. isotonic: the map that fits these rows. conformal: ranks over n + 1, for
-        intervals with a promised coverage. One of "auto", "none", "isotonic", "conformal"; default: "none".
+    recalibrate: Map the forecast's probabilities to what held-out rows showed, for errors that are skewed. auto: none,
+        or the one that held-out rows ask for. isotonic: the map that fits these rows. conformal: ranks over n + 1, for
+        intervals with a promised coverage. One of "auto", "none", "isotonic", "conformal"; default: "auto".
     calibration_share: Share of rows set apart for the recalibration, which enter nothing else; 0: rows out of fold make
         the map. A number, 0 to 0.9; default: 0.0.
     folds: Number of folds (default recipe). A whole number, at least 2; default: 5.

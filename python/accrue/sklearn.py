@@ -222,7 +222,8 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
     cv: number of folds, or a splitter of scikit-learn, for the cross-fit; "auto": 10 below 2,000 rows, else 5. A number of
         folds never splits the `groups` given to fit(). Rows that a splitter never holds out, as TimeSeriesSplit does with the
         first, are left out of the calibration, with a warning; of a row that it holds out several times the first counts.
-    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`.
+    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. With these defaults the
+        forecast is normal around the regressor's prediction, and recalibrate="auto" is none; family="auto" chooses.
     random_state: of the folds, the fit of sigma, and whatever random_state of the regressor is None; default: 1 for the first
         two, so that a fit can be repeated.
     n_jobs: fits of the regressor at a time, as in scikit-learn. It does not limit the threads of accrue (`accrue.threads`).
@@ -245,7 +246,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         family: Family = "normal",
         score_to_fit: Score = "ar",
         bias: Bias = "none",
-        recalibrate: Recalibrate = "none",
+        recalibrate: Recalibrate = "auto",
         folds: int = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -429,7 +430,8 @@ class SigmaRegressor(_Calibrated):
 
     prediction: name or position of that column; the last when left out. Sigma depends on the other columns, or on the prediction
         when it is the only one.
-    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. random_state: its seed; default: 1.
+    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. With these defaults the forecast
+        is normal around the prediction, and recalibrate="auto" is none; family="auto" chooses. random_state: its seed; default: 1.
 
     `predict` gives back the prediction, after the bias correction if one was asked for.
     """
@@ -444,7 +446,7 @@ class SigmaRegressor(_Calibrated):
         family: Family = "normal",
         score_to_fit: Score = "ar",
         bias: Bias = "none",
-        recalibrate: Recalibrate = "none",
+        recalibrate: Recalibrate = "auto",
         folds: int = 5,
         random_state: Any = None,
     ):

@@ -182,8 +182,10 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
 
 }  // namespace
 
-FitResult fit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
-    for (const FitOption& option : fit_options()) option.check(option.get(options));
+FitResult fit(const Archive& archive, const FitOptions& asked, const FitWatcher& watcher) {
+    for (const FitOption& option : fit_options()) option.check(option.get(asked));
+    FitOptions options = asked;
+    options.recalibrate = fitting::recalibration_asked(archive, asked);
     fitting::check_balance_front(options);
     fitting::check_recalibration(archive, options);
     if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);

@@ -478,7 +478,7 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
         content->fit["forms"].push_back({{"form", own.form},
                                          {"weight", core::rounded_json(own.weight, 4)},
                                          {"crps", core::rounded_json(own.crps, 6)}});
-    if (recalibration.asked != "none") content->fit["recalibration"] = recalibration_json(recalibration);
+    if (is_worth_telling(recalibration)) content->fit["recalibration"] = recalibration_json(recalibration);
     Json figures = to_json(result.verification);
     figures["kind"] = result.verification.name;
     figures.erase("name");

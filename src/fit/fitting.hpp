@@ -88,7 +88,8 @@ private:
     // Scores of some arranged rows by these families: one for all, or one for each part.
     std::vector<double> crps_of(const HeldOut& held_out, std::span<const std::size_t> rows,
                                 std::span<const SharedFamily> families, std::span<const std::size_t> parts) const;
-    void choose_map(const HeldOut& held_out, std::span<const double> scores, bool split);
+    // Takes what held-out rows ask for, and returns the maps that its folds are judged by: none where none is taken.
+    std::vector<SharedFamily> choose_map(const HeldOut& held_out, std::span<const double> scores, bool split);
     // The corrected prediction of an arranged row, where bounds ask for it: errors are about it.
     double base(std::size_t at) const;
     // The forecast of an arranged row in a family: the error about its mean, its standard deviation and, where the

@@ -186,14 +186,17 @@ std::vector<FitOption> make_table() {
          .choices =
              [] {
                  return std::vector<OptionChoice>{
-                     {fitting::kAuto, "what held-out rows ask for, or none"},
+                     {fitting::kAuto, "none, or the one that held-out rows ask for"},
                      {"none"},
                      {"isotonic", "the map that fits these rows"},
                      {"conformal", "ranks over n + 1, for intervals with a promised coverage"}};
              },
          .help = "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed",
-         .more = "A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows. "
-                 "docs/recalibration.md says what is promised."},
+         .more =
+             message("A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows. "
+                     "auto looks for a map from 500 rows on, and is none for the paper's recipe, with {}, and for "
+                     "{} with {}. docs/recalibration.md says how it chooses, and what is promised.",
+                     option("observation_error"), option("family", "normal"), option("bias", "none"))},
         {.name = "calibration_share",
          .command = "--calibration-share",
          .member = member<&FitOptions::calibration_share>(),

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
+#include <utility>
 
 #include "accrue/recalibrated.hpp"
 #include "accrue/scores.hpp"
@@ -15,6 +18,7 @@
 #include "fit/dependence.hpp"
 #include "fit/fitting.hpp"
 #include "fit/folds.hpp"
+#include "verify/dependence.hpp"
 #include "verify/pits.hpp"
 #include "verify/summaries.hpp"
 
@@ -30,6 +34,8 @@ constexpr const char* kConformal = "conformal";
 
 // From so many rows on a central interval of 90% ends at rows: 0.05*(n + 1) is at least 1.
 constexpr std::size_t kMinCalibrationRows = 19;
+// A map is looked for where rows are worth so many independent ones: one that fewer make is mostly their noise.
+constexpr double kMinRows = 500;
 // Maps are tried on so many rows at most, evenly taken from all folds.
 constexpr std::size_t kRowsOfTrial = 50'000;
 // Rows refute the calibration of a forecast below the first, and bear it out from the second on.
@@ -40,40 +46,132 @@ Recalibrated::Kind kind_of(const std::string& name) {
     return name == kConformal ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic;
 }
 
-// Maps in the order of preference where rows cannot tell them apart.
+// Maps in the order of preference where rows cannot tell them apart. Without rows set apart a conformal map promises
+// nothing, and is hardly another than the isotonic one.
 std::vector<std::string> maps_to_try(bool weighted, bool split) {
-    if (weighted) return {kIsotonic};
-    if (split) return {kConformal, kIsotonic};
-    return {kIsotonic, kConformal};
+    if (split && !weighted) return {kConformal, kIsotonic};
+    return {kIsotonic};
 }
 
-// The calibration of held-out rows, as in the figures of a fit: the mean over the folds, and the smallest p-value of
-// them, by Bonferroni's bound.
+double pit_of(double score) {
+    return std::erfc(-score / std::sqrt(2.0)) / 2;
+}
+
+// The calibration of held-out rows within stretches of them: the mean error, and the smallest p-value, by Bonferroni's
+// bound.
 struct Calibration {
     double error = 0;
     double p_value = 1;
 };
 
 Calibration calibration_of(std::span<const double> scores, std::span<const double> weights,
-                           std::span<const std::size_t> starts) {
+                           std::span<const std::size_t> starts, double rows_worth_one) {
     Calibration result;
-    const std::size_t folds = starts.size() - 1;
-    for (std::size_t k = 0; k < folds; ++k) {
+    const std::size_t stretches = starts.size() - 1;
+    for (std::size_t k = 0; k < stretches; ++k) {
         const std::size_t rows = starts[k + 1] - starts[k];
-        std::vector<double> pits;
-        for (const double score : scores.subspan(starts[k], rows))
-            pits.push_back(std::erfc(-score / std::sqrt(2.0)) / 2);
         const auto own = weights.empty() ? weights : weights.subspan(starts[k], rows);
+        const auto pits = [&](std::size_t begin, std::size_t end, double* out) {
+            for (std::size_t i = begin; i < end; ++i) out[i - begin] = pit_of(scores[starts[k] + i]);
+        };
         constexpr std::size_t kIntervals = 100;
-        const double distance = verification::PitCdf(pits, own, kIntervals).distance_to_diagonal();
-        result.error += distance / static_cast<double>(folds);
-        result.p_value = std::min(result.p_value, kolmogorov_survival(effective_rows(rows, own), distance));
+        const double distance = verification::PitCdf(rows, pits, own, kIntervals).distance_to_diagonal();
+        result.error += distance / static_cast<double>(stretches);
+        const double worth = std::max(effective_rows(rows, own) / rows_worth_one, 1.0);
+        result.p_value = std::min(result.p_value, kolmogorov_survival(worth, distance));
     }
-    result.p_value = std::clamp(static_cast<double>(folds) * result.p_value, 0.0, 1.0);
+    result.p_value = std::clamp(static_cast<double>(stretches) * result.p_value, 0.0, 1.0);
     return result;
 }
 
+// Whether PITs are uniform, by Neyman's smooth test: rows*sum over j = 1..6 of (mean of sqrt(2)*cos(j*pi*PIT))^2 has a
+// chi-square distribution of 6 degrees of freedom. Of a wrong shape, which goes up and down, it tells more than
+// Kolmogorov's distance does.
+struct Cosines {
+    static constexpr std::size_t kCount = 6;
+    double weight = 0;
+    std::array<double, kCount> sums = {};
+
+    void add(double score, double own) {
+        const double step = 2 * std::cos(std::numbers::pi * pit_of(score));
+        double before = 1;
+        double value = step / 2;
+        for (double& sum : sums) {
+            sum += own * value;
+            before = std::exchange(value, step * value - before);
+        }
+        weight += own;
+    }
+    Cosines& operator+=(const Cosines& other) {
+        for (std::size_t j = 0; j < kCount; ++j) sums[j] += other.sums[j];
+        weight += other.weight;
+        return *this;
+    }
+    double p_value(double rows) const {
+        double half = 0;  // of the statistic
+        for (const double sum : sums) half += rows * (sum / weight) * (sum / weight);
+        return std::exp(-half) * (1 + half + half * half / 2);
+    }
+};
+
+double smooth_p_value(std::span<const double> scores, std::span<const double> weights, double rows_worth_one) {
+    constexpr std::size_t kBlock = 4096;
+    const auto all = core::sum_blocks<Cosines>(scores.size(), kBlock, [&](std::size_t begin, std::size_t end) {
+        Cosines own;
+        for (std::size_t i = begin; i < end; ++i) own.add(scores[i], weights.empty() ? 1 : weights[i]);
+        return own;
+    });
+    return all.p_value(effective_rows(scores.size(), weights) / rows_worth_one);
+}
+
+// Arranged rows that err together: groups, those that folds keep whole, or neighbours.
+struct Together {
+    std::vector<std::uint32_t> codes;  // which of them count as one observation of a difference; empty: each for itself
+    std::vector<std::string> labels;
+    double worth_one = 1;  // rows that tell as much as one that is independent
+
+    Together(const Archive& archive, const Arranged& arranged, std::span<const double> scores) {
+        const verification::NormalScores own{scores};
+        const Dependence dependence(archive);
+        const bool in_groups = !archive.groups.codes.empty() || !archive.fold_groups.codes.empty();
+        const Grouping& groups = in_groups && archive.groups.codes.empty() ? archive.fold_groups : dependence.groups;
+        for (std::size_t at = 0; at < arranged.rows() && !groups.codes.empty(); ++at)
+            codes.push_back(groups.codes[arranged.order[at]]);
+        if (!codes.empty()) labels.assign(groups.labels.begin(), groups.labels.end());
+        verification::DesignEffects effects;
+        if (in_groups) effects = verification::design_effects(own, arranged.weights, codes, labels.size());
+        if (!verification::in_order_of_size(archive)) {
+            const std::vector<std::uint32_t> order = places_in_order(archive, arranged);
+            const verification::Neighbours neighbours = verification::neighbours_in(own, order);
+            effects.raise_to(verification::design_effects(own, arranged.weights, order, neighbours));
+            if (codes.empty() && neighbours.err_together) {
+                codes.resize(arranged.rows());
+                labels.resize(verification::neighbour_blocks(order, codes));
+            }
+        }
+        worth_one = std::max({effects.mean, effects.spread, effects.curve});
+    }
+
+private:
+    // Arranged rows in the order of their times, or else of the archive.
+    static std::vector<std::uint32_t> places_in_order(const Archive& archive, const Arranged& arranged) {
+        std::vector<std::uint32_t> places(arranged.rows());
+        for (std::size_t at = 0; at < arranged.rows(); ++at)
+            places[arranged.order[at]] = static_cast<std::uint32_t>(at);
+        const auto time = [&](std::uint32_t at) { return archive.times[arranged.order[at]]; };
+        if (!archive.times.empty())
+            std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return time(a) < time(b); });
+        return places;
+    }
+};
+
 }  // namespace
+
+std::string recalibration_asked(const Archive& archive, const FitOptions& options) {
+    const bool papers_form = options.family == normal_family()->name() && options.bias == kNone;
+    const bool none = papers_form || options.recipe != "default" || !archive.observation_error.empty();
+    return options.recalibrate == kAuto && none ? kNone : options.recalibrate;
+}
 
 void check_recalibration(const Archive& archive, const FitOptions& options) {
     const OptionName recalibrate = core::option("recalibrate", options.recalibrate);
@@ -182,7 +280,12 @@ SharedFamily Fitting::map_of_parts(const std::string& kind, std::span<const doub
     return Recalibrated::fitted(own, weights, inner, kind_of(kind));
 }
 
-void Fitting::choose_map(const HeldOut& held_out, std::span<const double> scores, bool split) {
+std::vector<SharedFamily> Fitting::choose_map(const HeldOut& held_out, std::span<const double> scores, bool split) {
+    options.recalibrate = kNone;
+    if (static_cast<double>(arranged.rows()) < kMinRows) return {};
+    const Together together(archive, arranged, scores);
+    if (effective_rows(arranged.rows(), arranged.weights) < kMinRows * together.worth_one) return {};
+
     const std::size_t folds = arranged.folds();
     // Every step-th row of all folds, in the arranged order.
     const std::size_t step = (arranged.rows() + kRowsOfTrial - 1) / kRowsOfTrial;
@@ -190,28 +293,32 @@ void Fitting::choose_map(const HeldOut& held_out, std::span<const double> scores
     std::vector<std::size_t> part_of_tried;
     std::vector<double> weights;
     std::vector<std::uint32_t> codes;
-    const Dependence dependence(archive);
     for (std::size_t part = 0; part < folds; ++part)
         for (std::size_t at = arranged.starts[part]; at < arranged.starts[part + 1]; at += step) {
             tried.push_back(at);
             part_of_tried.push_back(part);
             if (!arranged.weights.empty()) weights.push_back(arranged.weights[at]);
-            if (!dependence.groups.codes.empty()) codes.push_back(dependence.groups.codes[arranged.order[at]]);
+            if (!together.codes.empty()) codes.push_back(together.codes[at]);
         }
-    const Grouping groups{codes, codes.empty() ? decltype(dependence.groups.labels){} : dependence.groups.labels};
+    const Grouping groups{codes, together.labels};
 
     std::vector<RecalibrationOutcome::Trial>& trials = recalibration.trials;
+    std::vector<SharedFamily> taken_maps;
     std::vector<double> best;
     std::size_t taken = 0;
     const auto judge = [&](const std::string& kind, std::span<const SharedFamily> maps,
                            std::span<const double> mapped_scores) {
         RecalibrationOutcome::Trial& own = trials.emplace_back();
         own.kind = kind;
-        const std::vector<double> crps = crps_of(held_out, tried, maps, part_of_tried);
+        std::vector<double> crps = crps_of(held_out, tried, maps, part_of_tried);
         own.crps = weighted_mean(crps, weights);
-        const Calibration calibration = calibration_of(mapped_scores, arranged.weights, arranged.starts);
+        const Calibration calibration =
+            calibration_of(mapped_scores, arranged.weights, arranged.starts, together.worth_one);
         own.calibration_error = calibration.error;
-        own.p_value = calibration.p_value;
+        // Without a map all rows together can refute it. With maps they would bear out whatever there is: what a fold
+        // deviates by comes back, with the opposite sign, in the maps of the others.
+        own.p_value =
+            kind == kNone ? smooth_p_value(mapped_scores, arranged.weights, together.worth_one) : calibration.p_value;
         bool better = trials.size() == 1;
         if (!better) {
             std::vector<double> differences(crps.size());
@@ -224,9 +331,10 @@ void Fitting::choose_map(const HeldOut& held_out, std::span<const double> scores
             const bool calibrates = trials[taken].p_value < kRefuted && own.p_value >= kBorneOut && !(paired.low > 0);
             better = paired.high < 0 || calibrates;
         }
-        if (!better) return;
+        if (!better) return false;
         taken = trials.size() - 1;
-        best = crps;
+        best = std::move(crps);
+        return true;
     };
     judge(kNone, std::vector{family}, scores);
     for (const std::string& kind : maps_to_try(!arranged.weights.empty(), split)) {
@@ -239,10 +347,11 @@ void Fitting::choose_map(const HeldOut& held_out, std::span<const double> scores
             for (std::size_t at = arranged.starts[part]; at < arranged.starts[part + 1]; ++at)
                 mapped[at] = of_scores->normal_score(scores[at], {});
         }
-        judge(kind, maps, mapped);
+        if (judge(kind, maps, mapped)) taken_maps = std::move(maps);
     }
     trials[taken].taken = true;
     options.recalibrate = trials[taken].kind;
+    return taken_maps;
 }
 
 void Fitting::recalibrate(const HeldOut& held_out, const Archive* calibration) {
@@ -250,7 +359,8 @@ void Fitting::recalibrate(const HeldOut& held_out, const Archive* calibration) {
     recalibration.asked = options.recalibrate;
     recalibration.split = calibration != nullptr;
     const std::vector<double> scores = held_out_scores(held_out);
-    if (options.recalibrate == kAuto) choose_map(held_out, scores, calibration != nullptr);
+    std::vector<SharedFamily> by_others;
+    if (options.recalibrate == kAuto) by_others = choose_map(held_out, scores, calibration != nullptr);
     recalibration.kind = options.recalibrate;
     recalibration.rows = calibration != nullptr ? calibration->errors.size() : arranged.rows();
     if (options.recalibrate == kNone) return;
@@ -265,7 +375,8 @@ void Fitting::recalibrate(const HeldOut& held_out, const Archive* calibration) {
     }
     content->family = map_of_parts(options.recalibrate, scores, family, [](std::size_t) { return true; });
     // Every fold is judged by a map of the others.
-    for (std::size_t k = 0; k < arranged.folds(); ++k)
+    recalibrated = std::move(by_others);
+    for (std::size_t k = recalibrated.size(); k < arranged.folds(); ++k)
         recalibrated.push_back(
             map_of_parts(options.recalibrate, scores, family, [&](std::size_t part) { return part != k; }));
 }
@@ -279,8 +390,12 @@ double stated_coverage(std::size_t rows, double level) {
     return 1 - 2 * std::floor((1 - level) / 2 * count + kRounding) / count;
 }
 
+// Why what `auto` took was taken.
 std::string choice_text(const RecalibrationOutcome& outcome) {
     const auto& trials = outcome.trials;
+    if (trials.empty())
+        return fmt::format(
+            "No recalibration was tried: one is learned where rows are worth {:g} independent ones or more.", kMinRows);
     const auto& own = *std::find_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.taken; });
     const auto& none = trials.front();
     if (own.kind == kNone)
@@ -288,23 +403,19 @@ std::string choice_text(const RecalibrationOutcome& outcome) {
             "No recalibration was taken: rows that a map was not made from show neither a clearly lower CRPS with one "
             "nor a calibration that it repairs ({} tried).",
             trials.size() == 2 ? "one was" : "two were");
-    const auto& before = trials[own.compared_with];
-    const std::string others =
-        before.kind == kNone ? fmt::format("{:.4g} without a map; the difference", none.crps)
-                             : fmt::format("{:.4g} without a map, {:.4g} with the {} one; the difference from that",
-                                           none.crps, before.crps, before.kind);
     return fmt::format(
-        "The {} recalibration was taken. On rows that it was not made from the CRPS is {:.4g} ({} of {:.2g} has a 90% "
-        "interval of {:.2g} to {:.2g}), and the calibration error {:.2g}% ({:.2g}% without a map).",
-        own.kind, own.crps, others, own.difference, own.low, own.high, 100 * own.calibration_error,
-        100 * none.calibration_error);
+        "The {} recalibration was taken: on rows that it was not made from the calibration error is {:.2g}% with it "
+        "and {:.2g}% without, and the CRPS {:.4g} and {:.4g}.",
+        own.kind, 100 * own.calibration_error, 100 * none.calibration_error, own.crps, none.crps);
 }
 
 }  // namespace
 
 std::vector<Message> recalibration_remarks(const RecalibrationOutcome& outcome, const Archive& archive) {
     std::vector<Message> remarks;
-    if (!outcome.trials.empty()) remarks.emplace_back(choice_text(outcome));
+    const bool chosen = outcome.asked == kAuto;
+    // That there is none needs no words where no rows were set apart for one.
+    if (chosen && (outcome.kind != kNone || outcome.split)) remarks.emplace_back(choice_text(outcome));
     if (outcome.kind == kNone) {
         if (outcome.split)
             remarks.push_back(core::message("The {} rows of {} were not used: without it the fit learns from them too.",
@@ -312,9 +423,10 @@ std::vector<Message> recalibration_remarks(const RecalibrationOutcome& outcome, 
         return remarks;
     }
     if (!outcome.split) {
-        remarks.emplace_back(
+        constexpr const char* kByFold =
             "Each fold was judged by a recalibration from the other folds; calibration error, reliability score and "
-            "their floors are means over the folds.");
+            "their floors are means over the folds.";
+        if (!chosen) remarks.emplace_back(kByFold);  // else the choice has been judged so
         if (outcome.kind == kConformal)
             remarks.push_back(core::message(
                 "The ranks are those of rows out of fold, whose forecasts come from parts of the model: no "
@@ -358,8 +470,8 @@ Json recalibration_json(const RecalibrationOutcome& outcome) {
     }
     json["finite_sample_guarantee"] = outcome.guaranteed;
     if (outcome.guaranteed) json["max_level"] = 1 - 2 / static_cast<double>(outcome.rows + 1);
-    if (outcome.trials.empty()) return json;
-    json["candidates"] = Json::array();
+    if (outcome.asked != kAuto) return json;
+    if (!outcome.trials.empty()) json["candidates"] = Json::array();
     for (const auto& trial : outcome.trials) {
         Json own = {{"kind", trial.kind}, {"crps", core::rounded_json(trial.crps, 6)}};
         if (&trial != &outcome.trials.front()) {

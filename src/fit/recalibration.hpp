@@ -10,6 +10,10 @@
 
 namespace accrue::fitting {
 
+// What FitOptions::recalibrate asks for. `auto` asks for nothing where a fit cannot have a map, by the paper's recipe
+// or with observation errors, nor where its form was given by hand as the paper's, normal around the prediction.
+std::string recalibration_asked(const Archive& archive, const FitOptions& options);
+
 // Throws InputError where what is asked for does not go together.
 void check_recalibration(const Archive& archive, const FitOptions& options);
 
@@ -33,6 +37,10 @@ private:
 // Normal scores of the rows' PITs, by a model that knows nothing of them.
 std::vector<double> scores_of_rows(const Model& model, const Archive& rows);
 
+// Whether a map was asked for by its name, or tried, or rows were set apart for one.
+inline bool is_worth_telling(const RecalibrationOutcome& outcome) {
+    return outcome.kind != "none" || outcome.split || !outcome.trials.empty();
+}
 // What the map of a fit promises, and how it was judged: sentences for the verdict.
 std::vector<Message> recalibration_remarks(const RecalibrationOutcome& outcome, const Archive& archive);
 nlohmann::ordered_json recalibration_json(const RecalibrationOutcome& outcome);

@@ -31,6 +31,7 @@ Model fit_five(std::uint64_t seed, const std::string& recipe) {
     archive.errors = errors;
     FitOptions options;
     options.recipe = recipe;
+    options.recalibrate = "none";
     options.seed = seed;
     return fit(archive, options).model;
 }

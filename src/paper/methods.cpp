@@ -171,13 +171,14 @@ Figures default_recipe(const Experiment& e, const std::string& recalibrate) {
 }
 
 // What `accrue fit` does with a table of inputs, predictions and observations: the prediction is an input too.
-Figures by_default(const Experiment& e) {
+Figures by_default(const Experiment& e, const std::string& recalibrate) {
     Archive archive = archive_of(e);
     const std::vector<double> mean = predictions(e.training, e.training_errors);
     archive.prediction = mean;
     archive.inputs.emplace_back(mean);
     archive.input_names.emplace_back("mean");
     FitOptions options;
+    options.recalibrate = recalibrate;
     options.seed = e.seed;
     return score_model(e, fit(archive, options).model, true);
 }
@@ -197,7 +198,10 @@ const std::vector<Method>& methods() {
         {"ar_default", "AR, default recipe", true, true, [](const Experiment& e) { return default_recipe(e, "none"); }},
         {"ar_isotonic", "AR, default, isotonic", false, true,
          [](const Experiment& e) { return default_recipe(e, "isotonic"); }},
-        {"default", "all defaults", false, true, by_default},
+        {"default", "all defaults", false, true,
+         [](const Experiment& e) { return by_default(e, FitOptions().recalibrate); }},
+        {"default_plain", "all defaults, no map", false, true,
+         [](const Experiment& e) { return by_default(e, "none"); }},
     };
     return all;
 }

@@ -123,9 +123,21 @@ int papers_column(const std::string& method) {
     return method == "ar_paper" ? 3 : -1;
 }
 
-std::string shown(double value, const char* score) {
-    return std::string(score) == "crps" ? fmt::format("{:.{}f}", value, value < 0.1 ? 4 : 3)
-                                        : fmt::format("{:.1f}", value);
+// The scores that have a table each, and the paper's own figures where it has some.
+struct ShownScore {
+    const char* id;
+    const char* title;
+    int digits;
+    bool has_floor = false;
+    double (UciSet::*papers)[4] = nullptr;
+};
+constexpr ShownScore kShownScores[] = {
+    {"crps", "CRPS", 3, false, &UciSet::paper_crps},
+    {"calibration_error_percent", "Calibration error, percent", 1, true, &UciSet::paper_calibration_error},
+    {"sd_z", "Standard deviation of z", 2}};
+
+std::string shown(double value, const ShownScore& score) {
+    return fmt::format("{:.{}f}", value, score.digits == 3 && value < 0.1 ? 4 : score.digits);
 }
 
 }  // namespace
@@ -168,21 +180,16 @@ Section table1(Store& store, const Request& request) {
         {"b", "(b) 15 mean networks, cross-fitted errors", &Method::in_block_b}};
     std::vector<Json> tables;
     for (const Block& block : blocks)
-        for (const char* score : {"crps", "calibration_error_percent"}) {
+        for (const ShownScore& score : kShownScores) {
             Json head = {"Set"};
             for (const Method& method : methods()) {
                 if (!(method.*block.in_block)) continue;
-                const bool papers = block.id[0] == 'a' && papers_column(method.id) >= 0;
+                const bool papers = block.id[0] == 'a' && score.papers != nullptr && papers_column(method.id) >= 0;
                 head.push_back(papers ? method.name + " (paper)" : method.name);
             }
-            if (score[1] == 'a') {
-                head.push_back("floor");
-                head.push_back("sd of z, AR default");
-            }
+            if (score.has_floor) head.push_back("floor");
             tables.push_back(
-                {{"title", fmt::format("{}: {}", score[1] == 'a' ? "Calibration error, percent" : "CRPS", block.title)},
-                 {"head", head},
-                 {"rows", Json::array()}});
+                {{"title", fmt::format("{}: {}", score.title, block.title)}, {"head", head}, {"rows", Json::array()}});
         }
 
     for (std::size_t s = 0; s < data.size(); ++s) {
@@ -201,32 +208,25 @@ Section table1(Store& store, const Request& request) {
         Json numbers = {{"name", set.name}, {"runs", count}, {"floor_percent", floor}};
         std::size_t t = 0;
         for (const Block& block : blocks) {
-            for (const char* score : {"crps", "calibration_error_percent"}) {
+            for (const ShownScore& score : kShownScores) {
                 Json row = {set.name};
                 for (const Method& method : methods()) {
                     if (!(method.*block.in_block)) continue;
                     const double value =
-                        median_of([&](const Json& run) { return run.at(block.id).at(method.id).at(score); });
-                    numbers[block.id][method.id][score] = value;
+                        median_of([&](const Json& run) { return run.at(block.id).at(method.id).at(score.id); });
+                    numbers[block.id][method.id][score.id] = value;
                     std::string text = shown(value, score);
                     const int column = papers_column(method.id);
-                    if (block.id[0] == 'a' && column >= 0)
-                        text += fmt::format(
-                            " ({})", score[1] == 'r' ? set.paper_crps[column] : set.paper_calibration_error[column]);
+                    if (block.id[0] == 'a' && score.papers != nullptr && column >= 0)
+                        text += fmt::format(" ({})", (set.*score.papers)[column]);
                     row.push_back(text);
                 }
-                if (score[1] == 'a') {
-                    row.push_back(shown(floor, score));
-                    row.push_back(fmt::format("{:.2f}", median_of([&](const Json& run) {
-                                                  return run.at(block.id).at("ar_default").at("sd_z");
-                                              })));
-                }
+                if (score.has_floor) row.push_back(shown(floor, score));
                 tables[t++]["rows"].push_back(row);
             }
             for (const Method& method : methods()) {
                 if (!(method.*block.in_block)) continue;
-                Json& own = numbers[block.id][method.id];
-                own["sd_z"] = median_of([&](const Json& run) { return run.at(block.id).at(method.id).at("sd_z"); });
+                const Json& own = numbers[block.id][method.id];
                 const int column = papers_column(method.id);
                 const std::vector<Json> row = {block.id,
                                                set.id,

@@ -83,6 +83,7 @@ std::vector<double> estimate(const Toy& toy, const std::vector<double>& mean, co
     FitOptions options;
     options.form = form;
     options.recipe = recipe;
+    options.recalibrate = "none";
     options.seed = seed;
     const Model model = fit(archive, options).model;
     const std::vector<std::span<const double>> inputs = {grid};

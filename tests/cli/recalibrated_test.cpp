@@ -113,7 +113,7 @@ TEST_F(Recalibrated, SharesThatServeNothingAreRefused) {
                                     "-o", folder_.path("r.json")},
                                    more)));
     };
-    EXPECT_EQ(refused({"--calibration-share", "0.25"}),
+    EXPECT_EQ(refused({"--calibration-share", "0.25", "--recalibrate", "none"}),
               "--calibration-share sets rows apart for a recalibration, but there is none: give --recalibrate "
               "conformal, or no share");
     EXPECT_EQ(refused({"--calibration-share", "0.1", "--recalibrate", "conformal"}),

@@ -153,6 +153,7 @@ TEST_P(EveryOption, GoesThroughTheConfigurationOfAModel) {
         options.family = "normal";  // of what is left to the fit the file has what was taken
         options.bias = "none";
         options.form = "network";
+        options.recalibrate = "none";
         options.recipe = GetParam().recipe.empty() ? "default" : GetParam().recipe;
         options.starts = 2;  // of 0 the file has the number that was used
         options.patience = 5;

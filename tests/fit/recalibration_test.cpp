@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "accrue/recalibrated.hpp"
@@ -16,11 +17,10 @@ using support::refusal;
 using support::Rows;
 using support::some_rows;
 
+// Of errors alone, so that it is normal around the prediction, by whatever choice.
 FitOptions constant(const std::string& recalibrate, double share = 0) {
     FitOptions options;
     options.form = "constant";
-    options.family = "normal";
-    options.bias = "none";
     options.recalibrate = recalibrate;
     options.calibration_share = share;
     return options;
@@ -170,14 +170,18 @@ TEST(Recalibration, AutoTakesNoMapOfErrorsThatNeedNone) {
     const FitResult result = fit(rows.archive(), constant("auto"));
     EXPECT_EQ(result.recalibration.kind, "none");
     EXPECT_EQ(result.model.family()->recalibrated(), false);
-    EXPECT_TRUE(says(result, "No recalibration was taken"));
     EXPECT_EQ(result.model.json()["configuration"]["recalibrate"], "none");
-    EXPECT_EQ(result.model.json()["fit"]["recalibration"]["asked"], "auto");
-    EXPECT_EQ(result.recalibration.trials.size(), 3U);
-    // The same model as without the question.
-    EXPECT_EQ(result.model.json()["sigma"], fit(rows.archive(), constant("none")).model.json()["sigma"]);
+    const auto json = result.model.json()["fit"]["recalibration"];
+    EXPECT_EQ(json["asked"], "auto");
+    EXPECT_EQ(json["reason"].get<std::string>().find("No recalibration was taken"), 0U);
+    EXPECT_EQ(result.recalibration.trials.size(), 2U);
+    // The same model as without the question, and no word of it in the verdict.
+    const FitResult plain = fit(rows.archive(), constant("none"));
+    EXPECT_EQ(result.model.json()["sigma"], plain.model.json()["sigma"]);
+    EXPECT_EQ(result.model.json()["verification"], plain.model.json()["verification"]);
     const FitResult split = fit(rows.archive(), constant("auto", 0.25));
     EXPECT_EQ(split.recalibration.kind, "none");
+    EXPECT_TRUE(says(split, "No recalibration was taken"));
     EXPECT_TRUE(says(split, "The 200 rows of --calibration-share were not used"));
 }
 
@@ -185,10 +189,14 @@ TEST(Recalibration, AutoTakesAMapOfSkewedErrors) {
     const Rows rows = skewed_rows(1500, 9);
     const FitResult folds = fit(rows.archive(), constant("auto"));
     EXPECT_EQ(folds.recalibration.kind, "isotonic");
-    EXPECT_TRUE(says(folds, "The isotonic recalibration was taken"));
+    EXPECT_TRUE(says(folds, "The isotonic recalibration was taken: on rows that it was not made from the calibration"));
+    EXPECT_FALSE(says(folds, "Each fold was judged")) << "one sentence is enough";
     EXPECT_LT(folds.recalibration.trials[1].high, 0);
-    // The figures are those of the map that was asked for by its name.
-    EXPECT_EQ(folds.verification.crps, fit(rows.archive(), constant("isotonic")).verification.crps);
+    // Map and figures are those of the one that is asked for by its name.
+    const FitResult by_name = fit(rows.archive(), constant("isotonic"));
+    EXPECT_EQ(folds.model.json()["recalibration"], by_name.model.json()["recalibration"]);
+    EXPECT_EQ(folds.verification.crps, by_name.verification.crps);
+    EXPECT_EQ(folds.verification.calibration_error, by_name.verification.calibration_error);
     // With rows set apart the one with a promise comes first.
     const FitResult split = fit(rows.archive(), constant("auto", 0.25));
     EXPECT_EQ(split.recalibration.kind, "conformal");
@@ -213,6 +221,138 @@ TEST(Recalibration, AutoWithWeightsTriesWhatTakesThem) {
     ASSERT_EQ(result.recalibration.trials.size(), 2U);
     EXPECT_EQ(result.recalibration.trials[1].kind, "isotonic");
     EXPECT_EQ(result.recalibration.kind, "isotonic");
+}
+
+TEST(Recalibration, AutoIsTheDefaultAndNoneWhereAFitCannotHaveAMap) {
+    EXPECT_EQ(FitOptions().recalibrate, "auto");
+    const Rows rows = skewed_rows(800, 20);
+    EXPECT_TRUE(fit(rows.archive(), constant(FitOptions().recalibrate)).model.family()->recalibrated());
+    const auto expect_as_without = [&](FitOptions options, const Archive& archive) {
+        options.recalibrate = "auto";
+        const FitResult result = fit(archive, options);
+        EXPECT_TRUE(result.recalibration.trials.empty());
+        options.recalibrate = "none";
+        EXPECT_EQ(result.model.text(), fit(archive, options).model.text());
+    };
+    FitOptions paper = constant("auto");
+    paper.recipe = "paper";
+    expect_as_without(paper, rows.archive());
+    // Normal around the prediction, by hand: the paper's form of a forecast. One of the two alone is not.
+    FitOptions by_hand = constant("auto");
+    by_hand.family = "normal";
+    EXPECT_FALSE(fit(rows.archive(), by_hand).recalibration.trials.empty());
+    by_hand.bias = "none";
+    expect_as_without(by_hand, rows.archive());
+    by_hand.family = "auto";
+    EXPECT_FALSE(fit(rows.archive(), by_hand).recalibration.trials.empty());
+    Archive noisy = rows.archive();
+    const std::vector<double> noise(800, 0.1);
+    noisy.observation_error = noise;
+    expect_as_without(constant("auto"), noisy);
+    // Nor does it take a share, which then has no map to serve.
+    by_hand.family = "normal";
+    by_hand.calibration_share = 0.25;
+    EXPECT_NE(refused(rows, by_hand).find("sets rows apart for a recalibration, but there is none"), std::string::npos);
+}
+
+TEST(Recalibration, AutoAsksRowsThatAreWorthFiveHundred) {
+    const auto trials = [](const Rows& rows, double share = 0) {
+        return fit(rows.archive(), constant("auto", share)).recalibration.trials.size();
+    };
+    EXPECT_EQ(trials(skewed_rows(499, 21)), 0U);
+    EXPECT_EQ(trials(skewed_rows(500, 21)), 2U);
+    EXPECT_EQ(trials(skewed_rows(667, 21), 0.25), 3U);
+    // Of those that are not set apart.
+    EXPECT_EQ(trials(skewed_rows(600, 21), 0.25), 0U);
+    Rows weighted = skewed_rows(1000, 21);
+    weighted.weights.assign(1000, 1.0);
+    EXPECT_EQ(trials(weighted), 2U);
+    // 100 of weight 4 and 900 of weight 1/4: 625^2/1656 = 236 rows.
+    for (std::size_t i = 0; i < 1000; ++i) weighted.weights[i] = i % 10 == 0 ? 4 : 0.25;
+    EXPECT_EQ(trials(weighted), 0U);
+    // A model of few rows is that of no map, and says nothing of one.
+    for (const std::size_t rows : {10, 100, 499}) {
+        const Rows few = skewed_rows(rows, 22);
+        EXPECT_EQ(fit(few.archive(), constant("auto")).model.text(), fit(few.archive(), constant("none")).model.text());
+    }
+}
+
+// Normal errors of which 50 neighbours share a part: the whole of the archive is calibrated, but as few groups tell it.
+Rows shared_errors(double share, std::uint64_t seed) {
+    constexpr std::size_t kGroups = 60;
+    constexpr std::size_t kRows = 50;
+    Rows rows = some_rows(kGroups * kRows, seed);
+    core::Random random(seed + 1);
+    double shared = 0;
+    for (std::size_t i = 0; i < rows.errors.size(); ++i) {
+        if (i % kRows == 0) shared = random.normal();
+        rows.errors[i] = std::sqrt(share) * shared + std::sqrt(1 - share) * random.normal();
+    }
+    return rows;
+}
+
+// How many of 50 archives a map is taken of.
+template <typename Made>
+int maps_taken(const Made& made) {
+    int taken = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+        taken += fit(made(seed), constant("auto")).recalibration.kind != "none" ? 1 : 0;
+    return taken;
+}
+// Were a map taken of one archive in 200, as a test at 0.005 does, this would be exceeded once in 460 times.
+constexpr int kByChance = 2;
+
+TEST(Recalibration, AutoTakesNoMapOfRowsThatErrTogether) {
+    Rows rows;
+    // A half that named groups share: 3,000 rows are worth little more than 120.
+    const auto in_groups = [&](std::uint64_t seed) {
+        rows = shared_errors(0.5, 100 * seed);
+        support::add_groups(rows, 60, true);
+        return rows.archive();
+    };
+    const auto in_folds = [&](std::uint64_t seed) {
+        Archive archive = in_groups(seed);
+        std::swap(archive.fold_groups, archive.groups);
+        std::swap(archive.roles.fold_group, archive.roles.group);
+        return archive;
+    };
+    // Which nobody names.
+    const auto neighbours = [&](std::uint64_t seed) {
+        rows = shared_errors(0.5, 100 * seed);
+        return rows.archive();
+    };
+    // In the order of time, and in no order in the file.
+    const auto in_time = [&](std::uint64_t seed) {
+        const Rows ordered = shared_errors(0.5, 100 * seed);
+        rows = ordered;
+        for (std::size_t i = 0; i < rows.errors.size(); ++i) {
+            const std::size_t from = (i * 1777) % rows.errors.size();
+            rows.errors[i] = ordered.errors[from];
+            rows.times.push_back(static_cast<double>(from));
+        }
+        return rows.archive();
+    };
+    EXPECT_LE(maps_taken(in_groups), kByChance);
+    EXPECT_LE(maps_taken(in_folds), kByChance);
+    EXPECT_LE(maps_taken(neighbours), kByChance);
+    EXPECT_LE(maps_taken(in_time), kByChance);
+}
+
+TEST(Recalibration, AutoTakesAMapOfSkewAndHeavyTailsAndNoneOfNormalErrors) {
+    Rows rows;
+    const auto of = [&](const std::function<double(core::Random&)>& error) {
+        return maps_taken([&](std::uint64_t seed) {
+            rows = some_rows(1000, 7000 + seed);
+            core::Random random(8000 + seed);
+            for (double& e : rows.errors) e = error(random);
+            return rows.archive();
+        });
+    };
+    EXPECT_LE(of([](core::Random& random) { return random.normal(); }), kByChance);
+    EXPECT_EQ(of([](core::Random& random) { return -std::log(1 - random.uniform()) - 1; }), 50);
+    // Student's t of 2 degrees of freedom.
+    EXPECT_EQ(of([](core::Random& random) { return random.normal() / std::sqrt(-std::log(1 - random.uniform())); }),
+              50);
 }
 
 TEST(Recalibration, TheShareServesAnIsotonicMapAndALearnedMeanToo) {

@@ -28,6 +28,7 @@ Model fitted(const std::string& form, const std::string& bias = "none", std::siz
     FitOptions options;
     options.form = form;
     options.bias = bias;
+    options.recalibrate = "none";
     options.max_iterations = 20;
     return fit(data.archive(), options).model;
 }
