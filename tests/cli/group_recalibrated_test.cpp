@@ -111,7 +111,11 @@ TEST_F(GroupRecalibrated, MovesWithAState) {
     const std::vector<std::string> out = lines(output({"predict", moved, rows, "--quantiles", "0.95", "-o", "-"}));
     ASSERT_EQ(out.size(), 3U);
     EXPECT_GT(std::stod(cells(out[1])[6]), std::stod(cells(out[2])[6]) + 0.5);
-    EXPECT_EQ(accrue({"replay", folder_.path("m.json"), archive}).status, 0);
+    EXPECT_EQ(accrue({"replay", archive, "--model", folder_.path("m.json")}).status, 0);
+    EXPECT_EQ(accrue({"monitor", folder_.path("m.json"), archive}).status, 0);
+    const std::string words =
+        refusal(accrue({"replay", archive, "--model", folder_.path("m.json"), "--refit", "30d", "--window", "90d"}));
+    EXPECT_EQ(words.substr(0, 47), "--refit: the model was fitted with --recalibrat") << words;
 }
 
 TEST_F(GroupRecalibrated, RefusesAColumnThatIsNotThereOrTellsNothing) {
