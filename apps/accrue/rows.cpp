@@ -65,6 +65,10 @@ void add_row_options(CLI::App& command, RowSource& source, const std::string& fi
                "--group where there is no --time");
     }
     if (time == TimeUse::folds)
+        column("--recalibrate-group", roles.recalibrate_group,
+               "Column (text or number), such as a station: values with enough rows may have a recalibration of their "
+               "own, other values that of all rows (docs/recalibration.md)");
+    if (time == TimeUse::folds)
         column(
             "--observation-error", roles.observation_error,
             "Known standard deviation of the noise in the observations, a column or a number: sigma is learned without "

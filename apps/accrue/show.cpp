@@ -56,7 +56,7 @@ std::string description(const std::string& path, const Json& model) {
     text += "Columns\n";
     for (const auto& [role, name] : model["columns"].items()) {
         if (role == "inputs") continue;
-        text += fmt::format("  {:<14}{}\n", shown(role), plain(name));
+        text += fmt::format("  {:<13} {}\n", shown(role), plain(name));
     }
     text += fmt::format("\nInputs\n  {:<24}{:>12}{:>12}{:>12}{:>12}\n", "name", "lowest", "highest", "mean", "sd");
     for (const Json& input : model["inputs"])
@@ -69,6 +69,13 @@ std::string description(const std::string& path, const Json& model) {
                         model["sigma"]["members"].size(), plain(model["sigma"]["combination"]),
                         plain(model["bias"]["kind"]),
                         model["recalibration"].is_null() ? "none" : model["recalibration"].value("kind", "isotonic"));
+    if (!model["recalibration"].is_null() && model["recalibration"].contains("groups")) {
+        const Json& groups = model["recalibration"]["groups"];
+        const std::size_t count = groups["maps"].size();
+        text += fmt::format("Recalibration: {} of {} {} a map of {} own, other rows have a common one\n",
+                            counted(count, "value"), plain(groups["column"]), count == 1 ? "has" : "have",
+                            count == 1 ? "its" : "their");
+    }
     if (!model["mean"].is_null())
         text += fmt::format("Mean: learned from the archive, {}\n", plain(model["mean"]["regression"]["kind"]));
     if (model.contains("state")) {

@@ -25,6 +25,7 @@ struct Roles {
     std::string weight, group, fold_group, time;
     std::string
         observation_error;  // standard deviation of the noise in y: a column, or a number that stands for all rows
+    std::string recalibrate_group;  // for whose values a recalibration may have maps of their own
 
     // Each role with its column, {"prediction", "mu"} first; those without one too.
     std::vector<std::pair<std::string, std::string>> all() const;
@@ -52,9 +53,11 @@ struct Archive {
     // Optional, see docs/groups.md. Groups: rows that err together; the bands of the verification resample them, and
     // folds never split one unless there are times or fold groups.
     Grouping groups;
-    Grouping fold_groups;                 // optional: folds never split one of these, with or without times
-    std::span<const double> times;        // optional: folds are contiguous blocks of time
-    bool times_are_dates = false;         // seconds since 1970, not plain numbers
+    Grouping fold_groups;           // optional: folds never split one of these, with or without times
+    std::span<const double> times;  // optional: folds are contiguous blocks of time
+    bool times_are_dates = false;   // seconds since 1970, not plain numbers
+    // Optional: groups that may have a recalibration of their own; the label "" is for rows whose value is missing.
+    Grouping recalibrate_groups = {};
     std::vector<ColumnGrouping> by = {};  // optional: columns for whose values there are figures
     std::size_t sampled_from = 0;         // rows, of which these are a random sample; 0: they are all
     Roles roles;                          // names for the model file and for messages

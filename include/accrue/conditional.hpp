@@ -46,6 +46,7 @@ struct ConditionalColumn {
     std::string name;
     Condition::Role role = Condition::Role::input;
     std::vector<ConditionalPlace> places;
+    std::string group = {};  // the column whose values the places are; empty: bins, months or hours
 };
 
 struct ConditionalCalibration {
@@ -64,6 +65,7 @@ struct ConditionalCalibration {
     std::string worst;
     std::optional<Condition::Role> worst_role;
     bool worst_is_bias = false;
+    std::string worst_group = {};  // the column, where that place is a value of one
 };
 
 // `scores` are the normal scores of the PITs of all rows. Groups, or blocks of neighbours where these err together, are
@@ -80,8 +82,8 @@ struct PlaceByChance {
 };
 PlaceByChance by_chance(const ConditionalCalibration& conditional, const ConditionalPlace& place, double t);
 
-// The inputs of an archive, its prediction, columns of `by`, groups and times (months and hours where they are dates).
-// The memory that they need is kept beside them.
+// The inputs of an archive, its prediction, columns of `by`, groups (of a recalibration too) and times (months and
+// hours where they are dates). The memory that they need is kept beside them.
 class ArchiveConditions {
 public:
     explicit ArchiveConditions(const Archive& archive);

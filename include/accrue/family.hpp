@@ -50,9 +50,9 @@ public:
     virtual std::vector<Parameter> further() const { return {}; }
 
     // Values that a row is given and nobody learns follow its further parameters in every call: a bound of y in units
-    // of the row, (bound - location)/scale, a number between 0 and 1 of the row's own, or how its normal scores have
-    // moved (accrue/adapted.hpp).
-    enum class Given { bound, uniform, shift, scale };
+    // of the row, (bound - location)/scale, a number between 0 and 1 of the row's own, the number of its map
+    // (accrue/group_maps.hpp), or how its normal scores have moved (accrue/adapted.hpp).
+    enum class Given { bound, uniform, map, shift, scale };
     virtual std::vector<Given> given() const { return {}; }
 
     virtual double pdf(double u, Further further) const = 0;

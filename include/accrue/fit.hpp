@@ -113,6 +113,7 @@ struct RecalibrationOutcome {
     // Of "auto": every row judged by a map of other folds, or by none, in the order of preference.
     struct Trial {
         std::string kind;
+        bool by_group = false;  // with maps of groups' own
         double crps = 0;
         std::size_t compared_with = 0;             // of the trials; the first is compared with none
         double difference = 0, low = 0, high = 0;  // in crps, with its 90% interval
@@ -120,6 +121,15 @@ struct RecalibrationOutcome {
         bool taken = false;
     };
     std::vector<Trial> trials = {};
+    // Where groups were named (Archive::recalibrate_groups): those with a map of their own, and how many rows made it.
+    struct Group {
+        std::string label;
+        std::size_t rows = 0;
+    };
+    std::string group_column = {};  // empty: none was named
+    std::vector<Group> groups = {};
+    std::size_t common_rows = 0;  // of the others, which have the map of all rows
+    std::size_t strays = 0;       // rows judged by the common map for want of rows of their group in other folds
 };
 
 struct FitResult {

@@ -68,7 +68,9 @@ public:
     void save(const std::string& path) const;
     std::string text() const;
 
-    std::vector<std::string> inputs() const;   // names, in the order that forecast() expects
+    // Names, in the order that forecast() expects. Where groups have recalibrations of their own, their column is the
+    // last: a category that may be missing, and whose values without a map of their own have that of all rows.
+    std::vector<std::string> inputs() const;
     std::vector<Input> input_columns() const;  // and what each is made of
     // What forecast() takes for a value of a category: the place among those that the model knows, or -1.
     double category_code(std::size_t input, const std::string& label) const;

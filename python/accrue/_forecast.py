@@ -66,14 +66,16 @@ class Forecast:
     @property
     def gaussian_sigma(self) -> Array:
         """Standard deviation of the Gaussian forecast that was recalibrated; `sigma` where none was. Normal family only."""
-        return self.sigma / self._of_gaussian().u_sd
+        family = self._of_gaussian()
+        return self.sigma / (self._parameters[:, 1] if family.width > 0 else family.u_sd)
 
     @property
     def gaussian_mean(self) -> Array | None:
         """Mean of the Gaussian forecast that was recalibrated; `mean` where none was. Normal family only."""
         if self._mean is None:
             return None
-        return self._mean - self._of_gaussian().u_mean * self.gaussian_sigma
+        family = self._of_gaussian()
+        return self._mean - (self._parameters[:, 0] if family.width > 0 else family.u_mean) * self.gaussian_sigma
 
     def _of_gaussian(self) -> _core.Family:
         if not _core.family(self._family.name).is_normal or self._family.bounds is not None:
@@ -167,7 +169,7 @@ class Forecast:
         return self._family.is_normal
 
     def __reduce__(self) -> Any:
-        family = (self._family.name, self._family.knots, self._family.bounds)
+        family = (self._family.name, self._family.knots, self._family.bounds, self._family.group_knots)
         return _restored, (self._mean, self.sigma, self.off_support, family, self._parameters)
 
     def __repr__(self) -> str:

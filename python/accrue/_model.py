@@ -63,6 +63,7 @@ _ARGUMENTS = {
     "fold_group": "fold_groups",
     "time": "times",
     "observation_error": "observation_error",
+    "recalibrate_group": "recalibrate_group",
 }
 
 
@@ -83,7 +84,7 @@ class _Roles:
             if value is None:
                 continue
             if isinstance(value, str):
-                if role not in ("group", "fold_group", "time"):
+                if role not in ("group", "fold_group", "time", "recalibrate_group"):
                     value = table.written_out(value)
                 self.names[role] = self.used[role] = value
                 value = table.raw(value)
@@ -104,7 +105,8 @@ class _Roles:
             raise ValueError(f"missing is '{missing}', but must be one of {', '.join(choices)}")
         place = self.table.place
         if missing != "refuse":
-            labelled = [(_ARGUMENTS[role], values) for role, values in self._raw.items()]
+            # A row without a recalibration group has the map of all rows.
+            labelled = [(_ARGUMENTS[role], values) for role, values in self._raw.items() if role != "recalibrate_group"]
             self.kept = _complete([*labelled, *self._raw_by, *(columns if missing == "drop" else [])])
             rows_left = np.flatnonzero(self.kept)
             place = lambda row: self.table.place(int(rows_left[row]))  # noqa: E731
@@ -113,6 +115,8 @@ class _Roles:
             values = self._left(values)
             if role in ("group", "fold_group"):
                 self.values[role] = codes(values, place)
+            elif role == "recalibrate_group":
+                self.values[role] = _codes_with_gaps(values)
             elif role == "time":
                 self.values[role], self.dates = times(values, place)
             else:
@@ -147,6 +151,14 @@ class _Roles:
 
     def dropped(self) -> int:
         return 0 if self.kept is None else int((~self.kept).sum())
+
+
+def _codes_with_gaps(values: Any) -> tuple[bytes, list[str]]:
+    """Groups as codes into labels; that of a missing value is empty."""
+    places, labels = category(values)
+    gaps = np.isnan(places)
+    places[gaps] = len(labels)
+    return places.astype(np.uint32).tobytes(), [*labels, ""] if gaps.any() else labels
 
 
 def _complete(columns: Sequence[tuple[str, Any]]) -> NDArray[np.bool_]:
@@ -279,6 +291,7 @@ def fit(
     by: Any = None,
     sample_weight: Any = None,
     observation_error: Any = None,
+    recalibrate_group: str | None = None,
     columns: Sequence[str] | None = None,
     kinds: Mapping[str, str | Sequence[str]] | None = None,
     missing: Literal["refuse", "drop", "impute"] = "refuse",
@@ -304,6 +317,8 @@ def fit(
     sample_weight: only ratios matter.
     observation_error: known standard deviation of the noise in the observations: a number, values, or a column. Sigma is
         learned without it, and the forecast is that of the quantity, not of its measurement (docs/observation-error.md).
+    recalibrate_group: name of a column of `inputs`: its values that have enough rows may have a recalibration of their own,
+        other values and missing ones that of all rows. `predict` reads the same column (docs/recalibration.md).
     columns: names of the inputs to use, patterns ("P*") or expressions ("sqrt(x)"); default: all numeric columns that hold no times and have no role other than `by`, or
         the prediction when there is none.
     kinds: what inputs are where they are not numbers: {"station": "category", "wdir": "cyclic(360)", "t": ["season", "hour"]};
@@ -329,7 +344,9 @@ def fit(
     """
     _require_options(options)
     fit_options = _core.FitOptions({name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()})
-    needed = [prediction, observation, error, groups, fold_groups, times, sample_weight, observation_error, *_by_names(by), *_sources(columns), *(kinds or {})]
+    if recalibrate_group is not None and not isinstance(recalibrate_group, str):
+        raise ValueError("recalibrate_group is the name of a column of inputs, from which forecasts read the groups of new rows")
+    needed = [prediction, observation, error, groups, fold_groups, times, sample_weight, observation_error, recalibrate_group, *_by_names(by), *_sources(columns), *(kinds or {})]
     needs_inputs = _core.needs_inputs(fit_options)
     table = Table(inputs, needed, numeric=columns is None and needs_inputs, missing_value=missing_value)
     roles = _Roles(
@@ -342,8 +359,13 @@ def fit(
         fold_group=fold_groups,
         time=times,
         observation_error=observation_error,
+        recalibrate_group=recalibrate_group,
         by=by,
     )
+    if recalibrate_group is not None:
+        del roles.used["recalibrate_group"]  # it may be an input as well
+        if not table.named:
+            raise ValueError("recalibrate_group goes with inputs whose columns have names")
     kinds = dict(kinds or {})
     if columns is not None:
         # What is called a number stays one, whatever its type and attributes say.
@@ -369,7 +391,8 @@ def fit(
         fitted = _core.fit(roles.core, fit_options, watcher)
     if later is not None:
         given = dict(
-            prediction=prediction, observation=observation, error=error, weight=sample_weight, group=groups, fold_group=fold_groups, time=times, by=by
+            prediction=prediction, observation=observation, error=error, weight=sample_weight, group=groups, fold_group=fold_groups, time=times,
+            recalibrate_group=recalibrate_group, by=by
         )
         if not table.named or any(not isinstance(role, str) for name, role in given.items() if role is not None and name != "by"):
             raise ValueError("later goes with an archive whose columns have names, by which prediction, observation and so on are given")

@@ -1,5 +1,6 @@
 // The distributions of many rows: figures of an observation each, and factors of sigma for quantiles.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -10,8 +11,8 @@
 #include <tuple>
 
 #include "accrue/bounded.hpp"
+#include "accrue/group_maps.hpp"
 #include "accrue/model.hpp"
-#include "accrue/recalibrated.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 
@@ -64,8 +65,11 @@ std::vector<double> factors_of(const SharedFamily& family, std::span<const doubl
 using Knots = std::tuple<bool, std::vector<double>, std::vector<double>, bool>;
 using BoundsOf = std::tuple<bool, double, double>;
 
+// Of the maps of groups, which are of the kind of the common one: predicted and actual.
+using GroupKnots = std::vector<std::pair<std::vector<double>, std::vector<double>>>;
+
 SharedFamily made_family(const std::string& name, const std::optional<Knots>& knots,
-                         const std::optional<BoundsOf>& bounds) {
+                         const std::optional<BoundsOf>& bounds, const GroupKnots& groups) {
     SharedFamily own = family(name);
     if (bounds) {
         const auto& [censored, lower, upper] = *bounds;
@@ -74,20 +78,32 @@ SharedFamily made_family(const std::string& name, const std::optional<Knots>& kn
     }
     if (!knots) return own;
     const auto& [scores, predicted, actual, conformal] = *knots;
-    return std::make_shared<Recalibrated>(scores ? Recalibrated::Knots::scores : Recalibrated::Knots::probabilities,
-                                          predicted, actual, own,
-                                          conformal ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic);
+    const auto own_knots = scores ? Recalibrated::Knots::scores : Recalibrated::Knots::probabilities;
+    const auto kind = conformal ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic;
+    auto common = std::make_shared<Recalibrated>(own_knots, predicted, actual, own, kind);
+    if (groups.empty()) return common;
+    std::vector<std::shared_ptr<const Recalibrated>> maps;
+    for (const auto& [from, to] : groups)
+        maps.push_back(std::make_shared<Recalibrated>(own_knots, from, to, own, kind));
+    return std::make_shared<GroupMaps>(std::move(common), std::move(maps));
+}
+
+GroupKnots group_knots_of(const Family& family) {
+    GroupKnots knots;
+    if (const auto* groups = dynamic_cast<const GroupMaps*>(&family))
+        for (const auto& map : groups->maps()) knots.emplace_back(map->predicted(), map->actual());
+    return knots;
 }
 
 std::optional<BoundsOf> bounds_of(const Family& family) {
-    const auto* map = dynamic_cast<const Recalibrated*>(&family);
+    const auto* map = common_map(family);
     const auto* bounded = dynamic_cast<const Bounded*>(map != nullptr ? map->inner().get() : &family);
     if (bounded == nullptr) return std::nullopt;
     return BoundsOf{bounded->kind() == Bounded::Kind::censored, bounded->limits().lower, bounded->limits().upper};
 }
 
 std::optional<Knots> knots_of(const Family& family) {
-    const auto* map = dynamic_cast<const Recalibrated*>(&family);
+    const auto* map = common_map(family);
     if (map == nullptr) return std::nullopt;
     return Knots{map->knots() == Recalibrated::Knots::scores, map->predicted(), map->actual(),
                  map->kind() == Recalibrated::Kind::conformal};
@@ -104,8 +120,10 @@ void add_distribution(nb::module_& module) {
         .def_prop_ro("u_sd", [](const SharedFamily& family) { return Standardised(family).u_sd(); })
         .def_prop_ro("width", [](const Family& family) { return parameters_per_row(family); })
         .def_prop_ro("knots", knots_of)
+        .def_prop_ro("group_knots", group_knots_of)
         .def_prop_ro("bounds", bounds_of);
-    module.def("family", made_family, nb::arg(), nb::arg().none() = nb::none(), nb::arg().none() = nb::none());
+    module.def("family", made_family, nb::arg(), nb::arg().none() = nb::none(), nb::arg().none() = nb::none(),
+               nb::arg() = GroupKnots{});
     module.def("family_names", family_names);
     const auto add = [&](const char* name, auto figure) {
         module.def(name, [figure](nb::handle mean, nb::handle sigma, const SharedFamily& family, nb::handle parameters,

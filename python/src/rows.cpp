@@ -23,8 +23,15 @@ Roles roles_of(const nb::dict& names) {
     const auto name = [&](const char* role) {
         return names.contains(role) ? nb::cast<std::string>(names[role]) : std::string();
     };
-    return {name("prediction"), name("observation"), name("error"), name("weight"),
-            name("group"),      name("fold_group"),  name("time"),  name("observation_error")};
+    return {name("prediction"),
+            name("observation"),
+            name("error"),
+            name("weight"),
+            name("group"),
+            name("fold_group"),
+            name("time"),
+            name("observation_error"),
+            name("recalibrate_group")};
 }
 
 Rows::Rows(const nb::dict& values, const nb::dict& names, const nb::list& by, bool times_are_dates)
@@ -36,6 +43,7 @@ Rows::Rows(const nb::dict& values, const nb::dict& names, const nb::list& by, bo
       noise_(value_of(values, "observation_error")),
       groups_(value_of(values, "group")),
       fold_groups_(value_of(values, "fold_group")),
+      recalibrate_groups_(value_of(values, "recalibrate_group")),
       by_(by) {
     std::vector<std::string> by_names;
     for (const ColumnGrouping& column : by_.list) by_names.push_back(column.name);
@@ -47,6 +55,7 @@ Rows::Rows(const nb::dict& values, const nb::dict& names, const nb::list& by, bo
     archive_.observation_error = noise_;
     archive_.groups = groups_.grouping();
     archive_.fold_groups = fold_groups_.grouping();
+    archive_.recalibrate_groups = recalibrate_groups_.grouping();
     archive_.by = by_.list;
     archive_.times = times_;
     archive_.times_are_dates = times_are_dates;

@@ -27,7 +27,7 @@ public:
 private:
     std::optional<Columns> inputs_;
     Numbers errors_, observation_, prediction_, weights_, times_, noise_;
-    Groups groups_, fold_groups_;
+    Groups groups_, fold_groups_, recalibrate_groups_;
     GroupedColumns by_;
     std::vector<double> differences_;
     std::vector<std::vector<std::string>> labels_;  // of the inputs

@@ -58,7 +58,8 @@ std::vector<std::pair<std::string, std::string>> Roles::all() const {
             {"group", group},
             {"fold_group", fold_group},
             {"time", time},
-            {"observation_error", observation_error}};
+            {"observation_error", observation_error},
+            {"recalibrate_group", recalibrate_group}};
 }
 
 std::string Roles::subject() const {
@@ -127,6 +128,7 @@ void require_inputs(std::span<const Input> inputs, const Roles& roles, std::span
 std::vector<std::string> default_inputs(std::span<const std::string> numeric, const Roles& roles) {
     std::vector<std::string> taken;
     for (const auto& [role, column] : roles.all()) {
+        if (role == "recalibrate_group") continue;  // what a recalibration goes by may drive sigma too
         const std::vector<std::string> used = with_operands(column, numeric);
         taken.insert(taken.end(), used.begin(), used.end());
     }
@@ -186,7 +188,8 @@ void expand_columns(RowSource& source, std::vector<std::string>& inputs, const s
     options = source.read_options();  // which has one of these names
 
     std::vector<std::string> taken = unknown_columns(roles, names);
-    for (const auto& [role, column] : roles.all()) taken.push_back(column);
+    for (const auto& [role, column] : roles.all())
+        if (role != "recalibrate_group") taken.push_back(column);
     std::vector<std::string> expanded;
     for (const std::string& text : inputs) {
         Input input = parse_input(text, names, where);
@@ -271,6 +274,8 @@ ReadRows read_archive(const RowSource& source, const std::vector<Input>& inputs,
     }
     plan.kept.push_back(source.roles.have_errors() ? source.roles.prediction : source.roles.observation);
     plan.work_bytes = work_bytes;
+    // Numbers and scores of the rows' maps, and the parameters of rows whose maps differ.
+    if (!source.roles.recalibrate_group.empty()) plan.work_bytes += 6 * sizeof(double);
     plan.seed = seed;
     plan.fixed_bytes = fixed_bytes;
     return data::read_rows(std::make_shared<const data::RoleTable>(source, plan), inputs);

@@ -680,7 +680,7 @@ std::vector<std::string> offered_inputs(const RowSource& source, std::span<const
         const ReadOptions options = source.read_options();
         std::set<std::string> passed;
         for (const auto& [role, column] : source.roles.all())
-            if (role != "time") passed.insert(column);
+            if (role != "time" && role != "recalibrate_group") passed.insert(column);
         for (const Input& input : inputs) passed.insert(input.column);
         for (const std::string& name : numeric_columns(file, options)) passed.insert(name);
         // A variable of NetCDF with a text for every row could be long, and is hardly a category.

@@ -44,15 +44,16 @@ RoleTable::RoleTable(RowSource source, const RowPlan& plan)
     const std::optional<double> noise = roles.constant_observation_error();
     const bool reads_noise = !roles.observation_error.empty() && !noise;
     if (reads_noise) columns.push_back({roles.observation_error, Kind::number, Rule::not_negative});
-    const auto add_text = [&](const std::string& name) {
+    const auto add_text = [&](const std::string& name, bool may_be_missing = false) {
         if (name.empty() || std::count(text_names_.begin(), text_names_.end(), name) > 0) return;
         text_names_.push_back(name);
-        columns.push_back({name, Kind::text});
+        columns.push_back({name, Kind::text, Rule::any, may_be_missing});
     };
     add_text(roles.group);
     add_text(roles.fold_group);
     require_once("by", source_.by);
     for (const std::string& name : source_.by) add_text(name);
+    add_text(roles.recalibrate_group, true);
     for (const std::string& name : plan.categories)
         if (std::count(text_names_.begin(), text_names_.end(), name) == 0) text_names_.push_back(name);  // is in `read`
     labels_.resize(text_names_.size());
@@ -193,6 +194,7 @@ Archive RoleTable::archive(const std::vector<Input>& inputs) const {
     archive.observation_error = noise_.empty() ? kept(roles.observation_error) : std::span<const double>(noise_);
     archive.groups = grouping(roles.group);
     archive.fold_groups = grouping(roles.fold_group);
+    archive.recalibrate_groups = grouping(roles.recalibrate_group);
     archive.times = kept(roles.time);
     archive.times_are_dates = dates_.count(roles.time) > 0;
     for (const std::string& name : source_.by) archive.by.push_back({name, grouping(name)});

@@ -20,6 +20,7 @@ public:
             take(*values, numbers_, taken);
         take(archive_.groups.codes, codes_, taken);
         take(archive_.fold_groups.codes, codes_, taken);
+        take(archive_.recalibrate_groups.codes, codes_, taken);
         for (ColumnGrouping& column : archive_.by) take(column.rows.codes, codes_, taken);
     }
     ArchiveRows(const ArchiveRows&) = delete;

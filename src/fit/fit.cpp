@@ -12,6 +12,7 @@
 #include "fit/balance_front.hpp"
 #include "fit/candidates.hpp"
 #include "fit/folds.hpp"
+#include "fit/importance.hpp"
 #include "fit/mean_choice.hpp"
 #include "fit/observation_error.hpp"
 #include "fit/recalibration.hpp"
@@ -161,6 +162,7 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
     // Before anything is learned.
     std::optional<fitting::CalibrationSplit> split;
     if (options.calibration_share > 0) split.emplace(whole, options);
+    fitting::check_groups(split ? split->calibration() : whole, options, split.has_value());
     Archive rows = split ? split->training() : whole;
     std::optional<fitting::LearnedMean> mean;
     if (learns_mean) {
@@ -201,7 +203,7 @@ FitResult refit(const Model& model, const Archive& archive, const FitWatcher& wa
     if (options.recalibrate == "none") options.calibration_share = 0;  // where rows were set apart in vain
     core::require(options.recipe == "default", "a model of {} cannot be fitted again from where it is",
                   core::option("recipe", options.recipe));
-    core::require(archive.input_names == model.inputs(), "the inputs are not those of the model");
+    core::require(fitting::has_inputs_of(archive, model), "the inputs are not those of the model");
     core::require(archive.observation_error.empty(), "a model cannot be fitted again with {}",
                   core::option("observation_error"));
     return fit_from(archive, options, watcher, &earlier);

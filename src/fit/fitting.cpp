@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "accrue/bounded.hpp"
+#include "accrue/group_maps.hpp"
 #include "accrue/options.hpp"
 #include "accrue/scores.hpp"
 #include "core/error.hpp"
@@ -227,6 +228,10 @@ std::uint32_t Fitting::part_of(std::size_t arranged_at) const {
     return static_cast<std::uint32_t>(after - arranged.starts.begin() - 1);
 }
 
+double Fitting::map_number(std::size_t at) const {
+    return map_numbers.empty() ? GroupMaps::kCommon : map_numbers[at];
+}
+
 double Fitting::base(std::size_t at) const {
     const Limits limits = family->limits();
     return limits.any() ? observation_of(archive, arranged.order[at], limits) - arranged.errors[at] : 0;
@@ -238,7 +243,7 @@ Fitting::RowForecast Fitting::row_forecast(const HeldOut& held_out, std::size_t 
     const double from = base(at);
     double centre = from + held_out.location(at);
     double sigma = held_out.scale(at);
-    complete(centre, sigma, held_out.further(at), arranged.order[at], parameters);
+    complete(centre, sigma, held_out.further(at), arranged.order[at], map_number(at), parameters);
     return {arranged.errors[at] - (centre - from), sigma};
 }
 

@@ -46,6 +46,10 @@ struct Fitting {
     // make its map. Empty: the family, without a map.
     std::vector<SharedFamily> recalibrated = {};
     RecalibrationOutcome recalibration = {};
+    // Where groups may have maps of their own: the number of the map of every arranged row (accrue/group_maps.hpp).
+    std::vector<double> map_numbers = {};
+    std::vector<double> map_of_code = {};  // by the codes of the groups
+    std::size_t group_maps = 0;
 
     void choose_starts(std::size_t otherwise) {
         starts = !form.random_starts() ? 1 : options.starts > 0 ? options.starts : otherwise;
@@ -73,9 +77,11 @@ struct Fitting {
     std::vector<double> crps(const HeldOut& held_out) const;
     // Normal scores of the PITs of every arranged row, without a map.
     std::vector<double> held_out_scores(const HeldOut& held_out) const;
-    // The map of these scores of arranged rows that makes those of some parts normal, around `inner`.
+    // The map of these scores of arranged rows that makes those of some parts normal, around `inner`; with `by_group`
+    // also those of groups that have at least `fewest` rows there.
     SharedFamily map_of_parts(const std::string& kind, std::span<const double> scores, const SharedFamily& inner,
-                              const std::function<bool(std::size_t part)>& taken) const;
+                              const std::function<bool(std::size_t part)>& taken, bool by_group = false,
+                              double fewest = 0) const;
     // Makes the map of the model and those that the rows are judged by, from the rows out of fold or from `calibration`
     // alone. Where the choice is left to the fit, it is made by the rows out of fold either way.
     void recalibrate(const HeldOut& held_out, const Archive* calibration);
@@ -88,8 +94,16 @@ private:
     // Scores of some arranged rows by these families: one for all, or one for each part.
     std::vector<double> crps_of(const HeldOut& held_out, std::span<const std::size_t> rows,
                                 std::span<const SharedFamily> families, std::span<const std::size_t> parts) const;
-    // Takes what held-out rows ask for, and returns the maps that its folds are judged by: none where none is taken.
-    std::vector<SharedFamily> choose_map(const HeldOut& held_out, std::span<const double> scores, bool split);
+    // What held-out rows ask for: the maps that its folds are judged by, none where none is taken, and whether they are
+    // those of groups.
+    struct ChosenMaps {
+        std::vector<SharedFamily> by_others = {};
+        bool by_group = false;
+    };
+    ChosenMaps choose_map(const HeldOut& held_out, std::span<const double> scores, const Archive* calibration);
+    // Numbers the groups that have enough of the rows that make the model's map.
+    void number_groups(const Archive* calibration, const std::string& kind);
+    double map_number(std::size_t arranged_at) const;
     // The corrected prediction of an arranged row, where bounds ask for it: errors are about it.
     double base(std::size_t at) const;
     // The forecast of an arranged row in a family: the error about its mean, its standard deviation and, where the

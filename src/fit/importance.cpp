@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accrue/messages.hpp"
+#include "core/error.hpp"
 #include "core/random.hpp"
+#include "forecast/content.hpp"
 
 namespace accrue::fitting {
 
@@ -28,6 +31,25 @@ ModelInputs::ModelInputs(const Model& model, const Archive& archive) {
             codes_[k].push_back(std::isnan(code) ? code : places[static_cast<std::size_t>(code)]);
         inputs_[k] = codes_[k];
     }
+}
+
+bool has_inputs_of(const Archive& archive, const Model& model) {
+    std::vector<std::string> names;
+    for (const encodings::Encoding& encoding : model.content().inputs) names.push_back(encoding.name);
+    return archive.input_names == names;
+}
+
+std::vector<double> map_numbers(const Model& model, const Archive& archive) {
+    const Model::Content& content = model.content();
+    if (!content.has_group_maps()) return {};
+    core::require(!archive.recalibrate_groups.codes.empty(),
+                  "the model has recalibrations of its own for values of '{}': give that column",
+                  printable(content.map_column));
+    std::vector<double> of_labels;
+    for (const std::string& label : archive.recalibrate_groups.labels) of_labels.push_back(content.map_of(label));
+    std::vector<double> numbers;
+    for (const std::uint32_t code : archive.recalibrate_groups.codes) numbers.push_back(of_labels[code]);
+    return numbers;
 }
 
 std::vector<InputImportance> input_importance(const Model& model, const Archive& archive, std::uint64_t seed) {

@@ -16,6 +16,13 @@ private:
     std::vector<std::span<const double>> inputs_;
 };
 
+// Whether an archive has the inputs of a model, in their order.
+bool has_inputs_of(const Archive& archive, const Model& model);
+
+// What a model takes for the group of every row (Model::inputs); empty where no group has a recalibration of its own.
+// Throws InputError where the archive has no groups.
+std::vector<double> map_numbers(const Model& model, const Archive& archive);
+
 // By permuting each input among rows of the archive, at most a few thousand of them.
 std::vector<InputImportance> input_importance(const Model& model, const Archive& archive, std::uint64_t seed);
 

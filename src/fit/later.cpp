@@ -48,7 +48,8 @@ struct Part {
 
 class Later {
 public:
-    Later(const Model& model, const Archive& rows) : rows_(rows), inputs_(model, rows) {
+    Later(const Model& model, const Archive& rows)
+        : rows_(rows), inputs_(model, rows), maps_(fitting::map_numbers(model, rows)) {
         observation_.assign(rows.observation.begin(), rows.observation.end());
         if (observation_.empty()) {
             observation_.assign(rows.errors.begin(), rows.errors.end());
@@ -69,6 +70,7 @@ public:
         };
         std::vector<std::vector<double>> columns;
         for (const auto& column : inputs_.all()) columns.push_back(taken(column));
+        if (!maps_.empty()) columns.push_back(taken(maps_));
         const std::vector<std::span<const double>> spans(columns.begin(), columns.end());
         Judged own{model.forecast(spans, taken(prediction_), part.begin), taken(observation_)};
         for (std::size_t i = 0; i < own.errors.size(); ++i) own.errors[i] -= own.forecast.mean[i];
@@ -156,6 +158,7 @@ public:
 private:
     const Archive& rows_;
     fitting::ModelInputs inputs_;
+    std::vector<double> maps_;  // where groups have recalibrations of their own: the last input
     std::vector<double> observation_, prediction_;
 };
 
@@ -163,7 +166,7 @@ private:
 
 void judge_later(FitResult& result, const Archive& later) {
     const Model& fitted = result.model;
-    core::require(later.input_names == fitted.inputs(), "later rows have other inputs than the model");
+    core::require(fitting::has_inputs_of(later, fitted), "later rows have other inputs than the model");
     core::require(later.observation_error.empty(), "{} does not go with {}", core::option("later"),
                   core::option("observation_error"));
     const Later rows(fitted, later);

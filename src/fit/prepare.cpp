@@ -144,6 +144,7 @@ void check(const Archive& archive, const FitOptions& options) {
     };
     check_grouping(archive.groups, "group");
     check_grouping(archive.fold_groups, "fold group");
+    check_grouping(archive.recalibrate_groups, "recalibration group");
     for (const ColumnGrouping& column : archive.by) check_grouping(column.rows, fmt::format("'{}' value", column.name));
     core::require(std::any_of(archive.errors.begin(), archive.errors.end(), [](double e) { return e != 0; }),
                   "all errors are zero: the predictions equal the observations, and there is no spread to learn");

@@ -17,6 +17,10 @@ std::string recalibration_asked(const Archive& archive, const FitOptions& option
 // Throws InputError where what is asked for does not go together.
 void check_recalibration(const Archive& archive, const FitOptions& options);
 
+// The rows that make the maps: throws InputError where none of their groups has enough for a map of its own, or too
+// many have. `split` tells that they were set apart.
+void check_groups(const Archive& rows, const FitOptions& options, bool split);
+
 // An archive in two: rows to learn from, and rows that enter nothing but the map.
 class CalibrationSplit {
 public:

@@ -73,6 +73,12 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
         else if (const fields::Kind& form = form_of(options); conditional.worst_is_bias && !learns_location(options) &&
                                                               form.gives_any_outputs() && form.random_starts())
             verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
+        const std::string& group = conditional.worst_group;
+        const bool has_own = options.recalibrate != "none" && group == archive.roles.recalibrate_group;
+        if (!group.empty() && !has_own && options.recipe == "default" && archive.observation_error.empty())
+            verdict.remarks.push_back(core::message("{} {} may give its values recalibrations of their own.",
+                                                    core::option("recalibrate", kAuto),
+                                                    core::option("recalibrate_group", group)));
     }
     if (!conditional.neighbours_err_together || !folds_are_by_row(archive, options)) return;
     // What a quick model gains from neighbours that were in other folds.

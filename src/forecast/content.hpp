@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "accrue/model.hpp"
@@ -30,14 +31,27 @@ struct Model::Content {
     std::vector<fields::Fitted> members;
     bool learns_location = false;
     SharedFamily family = normal_family();  // around which there may be bounds and a recalibration
-    std::optional<State> state = {};        // how normal scores have moved since the fit
-    bool widens_off_support = false;        // Model::widened(); not in the file
+    // Where groups have recalibrations of their own: their column, and the label of each map (accrue/group_maps.hpp).
+    std::string map_column = {};
+    std::vector<std::string> map_labels = {};
+    std::unordered_map<std::string, double> map_codes = {};
+    std::optional<State> state = {};  // how normal scores have moved since the fit
+    bool widens_off_support = false;  // Model::widened(); not in the file
     // For people and for reports: not needed to forecast.
     std::string accrue_version{kVersion};  // that fitted it
     nlohmann::ordered_json columns;
     nlohmann::ordered_json configuration;
     nlohmann::ordered_json fit;
     nlohmann::ordered_json verification;
+
+    bool has_group_maps() const { return !map_labels.empty(); }
+    // The column of groups is what forecast() takes behind the other inputs.
+    bool is_map_input(std::size_t input) const { return has_group_maps() && input == inputs.size(); }
+    // The number of the map of this group; NaN where it has that of all rows.
+    double map_of(const std::string& label) const;
+    // The family becomes GroupMaps, whose maps are those of these groups. Throws InputError for a label that is there
+    // twice.
+    void set_maps(std::string column, std::vector<std::string> labels, SharedFamily maps);
 
     // What the members give, of the family inside bounds and recalibration.
     fields::Outputs outputs() const { return {&family->unbounded(), learns_location}; }

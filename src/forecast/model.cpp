@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "accrue/group_maps.hpp"
+#include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "core/exp.hpp"
 #include "core/parallel.hpp"
@@ -38,21 +40,38 @@ Distribution Forecast::row(std::size_t i) const {
 
 Model::Model(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
 
+double Model::Content::map_of(const std::string& label) const {
+    const auto found = map_codes.find(label);
+    return found == map_codes.end() ? GroupMaps::kCommon : found->second;
+}
+
+void Model::Content::set_maps(std::string column, std::vector<std::string> labels, SharedFamily maps) {
+    map_column = std::move(column);
+    map_labels = std::move(labels);
+    map_codes.clear();
+    for (const std::string& label : map_labels) map_codes.emplace(label, static_cast<double>(map_codes.size()));
+    core::require(map_codes.size() == map_labels.size(), "two recalibrations are of the same group");
+    family = std::move(maps);
+}
+
 std::vector<std::string> Model::inputs() const {
     std::vector<std::string> names;
     for (const Encoding& encoding : content_->inputs) names.push_back(encoding.name);
+    if (content_->has_group_maps()) names.push_back(content_->map_column);
     return names;
 }
 std::vector<Input> Model::input_columns() const {
     std::vector<Input> inputs;
     for (const Encoding& encoding : content_->inputs) inputs.push_back(encoding.input);
+    if (content_->has_group_maps()) inputs.push_back({content_->map_column, InputKind::category});
     return inputs;
 }
 double Model::category_code(std::size_t input, const std::string& label) const {
+    if (content_->is_map_input(input)) return content_->map_of(label);
     return content_->inputs.at(input).code(label);
 }
 bool Model::takes_missing(std::size_t input) const {
-    return content_->inputs.at(input).imputed;
+    return content_->is_map_input(input) || content_->inputs.at(input).imputed;
 }
 std::string Model::prediction() const {
     return content_->prediction_name;
@@ -121,8 +140,16 @@ double distance_of(std::span<const Encoding> encodings, std::span<const std::spa
 
 Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::span<const double> prediction,
                          std::size_t first) const {
-    Forecast result = before_recalibration(inputs, prediction);
     const Content& c = *content_;
+    std::span<const double> maps;
+    if (c.has_group_maps()) {
+        core::require(inputs.size() == c.inputs.size() + 1,
+                      "the model has {}, but {} were given; the last is the column '{}', for whose values it has "
+                      "recalibrations of their own",
+                      counted(c.inputs.size() + 1, "input"), inputs.size(), printable(c.map_column));
+        maps = inputs.back();
+    }
+    Forecast result = before_recalibration(inputs, prediction);
     core::require(!c.family->limits().any() || !result.mean.empty(),
                   "the model has bounds, which lie around a prediction: give one");
     result.family = c.family;
@@ -143,6 +170,7 @@ Forecast Model::forecast(std::span<const std::span<const double>> inputs, std::s
                 double location = centre;
                 result.sigma[i] = wider * scale;
                 complete(location, result.sigma[i], std::span(further).subspan(i * count, count), first + i,
+                         maps.empty() ? GroupMaps::kCommon : maps[i],
                          std::span(result.parameters).subspan(i * width, width));
                 if (!result.mean.empty()) result.mean[i] = location;
             };
@@ -159,11 +187,13 @@ Forecast Model::before_recalibration(std::span<const std::span<const double>> in
                                      std::span<const double> prediction) const {
     const Content& c = *content_;
     const std::size_t count = c.inputs.size();
-    core::require(inputs.size() == count, "the model has {} inputs, but {} were given", count, inputs.size());
+    // The column of groups plays no part before recalibration.
+    core::require(inputs.size() == count || (c.has_group_maps() && inputs.size() == count + 1),
+                  "the model has {} inputs, but {} were given", count, inputs.size());
     const std::size_t rows = !inputs.empty() ? inputs[0].size() : prediction.size();
-    for (std::size_t k = 0; k < count; ++k)
-        core::require(inputs[k].size() == rows, "input '{}' has {} rows, but there are {}", c.inputs[k].name,
-                      inputs[k].size(), rows);
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+        core::require(inputs[k].size() == rows, "input '{}' has {} rows, but there are {}",
+                      k < count ? c.inputs[k].name : c.map_column, inputs[k].size(), rows);
     core::require(prediction.empty() || prediction.size() == rows, "there are {} predictions, but {} rows",
                   prediction.size(), rows);
 

@@ -8,9 +8,9 @@
 
 #include "accrue/bounded.hpp"
 #include "accrue/files.hpp"
+#include "accrue/group_maps.hpp"
 #include "accrue/messages.hpp"
 #include "accrue/model.hpp"
-#include "accrue/recalibrated.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "data/input_file.hpp"
@@ -28,8 +28,9 @@ using Json = nlohmann::ordered_json;
 
 // 2: recalibrations have normal scores for knots. 3: inputs that are not numbers, or may be missing. 4: a location that
 // is learned, families with further parameters, bounds, members with weights. 5: a state. 6: a conformal recalibration.
-// Models without are still of the version before.
-constexpr int kFormatVersion = 6;
+// 7: recalibrations of groups. Models without are still of the version before.
+constexpr int kFormatVersion = 7;
+constexpr int kVersionOfConformal = 6;
 constexpr int kVersionOfState = 5;
 constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
 constexpr int kTestVectors = 12;
@@ -108,7 +109,7 @@ void check_test_vectors(const Model& model, const Json& list) {
 }
 
 const Recalibrated* recalibration_of(const Model::Content& content) {
-    return dynamic_cast<const Recalibrated*>(content.family.get());
+    return common_map(*content.family);
 }
 
 bool has_scores(const Model::Content& content) {
@@ -116,7 +117,7 @@ bool has_scores(const Model::Content& content) {
     return map != nullptr && map->knots() == Recalibrated::Knots::scores;
 }
 
-SharedFamily recalibrated(const SharedFamily& family, const Json& map) {
+std::shared_ptr<const Recalibrated> recalibrated(const SharedFamily& family, const Json& map) {
     const std::string knots = map.value("knots", "probabilities");  // version 0.1 did not say
     core::require(knots == "scores" || knots == "probabilities",
                   "its recalibration has knots '{}', but they must be scores or probabilities", knots);
@@ -124,6 +125,39 @@ SharedFamily recalibrated(const SharedFamily& family, const Json& map) {
         knots == "scores" ? Recalibrated::Knots::scores : Recalibrated::Knots::probabilities,
         map.at("predicted").get<std::vector<double>>(), map.at("actual").get<std::vector<double>>(), family,
         map.contains("kind") ? Recalibrated::Kind::conformal : Recalibrated::Kind::isotonic);
+}
+
+Json map_json(const Recalibrated& own) {
+    Json map = Json::object();
+    if (own.kind() == Recalibrated::Kind::conformal) map["kind"] = "conformal";
+    if (own.knots() == Recalibrated::Knots::scores) map["knots"] = "scores";
+    map["predicted"] = own.predicted();
+    map["actual"] = own.actual();
+    return map;
+}
+
+// The maps of groups are of the kind, and have the knots, of the common one.
+void set_group_maps(Model::Content& content, std::shared_ptr<const Recalibrated> common, const Json& json) {
+    const SharedFamily inner = common->inner();
+    std::vector<std::string> labels;
+    std::vector<std::shared_ptr<const Recalibrated>> maps;
+    for (const Json& own : json.at("maps")) {
+        labels.push_back(own.at("label").get<std::string>());
+        maps.push_back(std::make_shared<Recalibrated>(common->knots(), own.at("predicted").get<std::vector<double>>(),
+                                                      own.at("actual").get<std::vector<double>>(), inner,
+                                                      common->kind()));
+    }
+    content.set_maps(json.at("column").get<std::string>(), std::move(labels),
+                     std::make_shared<GroupMaps>(std::move(common), std::move(maps)));
+}
+
+Json group_maps_json(const Model::Content& content, const GroupMaps& groups) {
+    Json maps = Json::array();
+    for (std::size_t k = 0; k < groups.maps().size(); ++k)
+        maps.push_back({{"label", content.map_labels[k]},
+                        {"predicted", groups.maps()[k]->predicted()},
+                        {"actual", groups.maps()[k]->actual()}});
+    return {{"column", content.map_column}, {"maps", std::move(maps)}};
 }
 
 // The bounds, which are inside a recalibration.
@@ -134,7 +168,8 @@ const Bounded* bounds_of(const Model::Content& content) {
 
 int format_version(const Model::Content& c) {
     const Recalibrated* map = recalibration_of(c);
-    if (map != nullptr && map->kind() == Recalibrated::Kind::conformal) return kFormatVersion;
+    if (c.has_group_maps()) return kFormatVersion;
+    if (map != nullptr && map->kind() == Recalibrated::Kind::conformal) return kVersionOfConformal;
     if (c.state) return kVersionOfState;
     if (c.learns_location || c.outputs().further() > 0 || c.family->limits().any()) return 4;
     if (std::any_of(c.members.begin(), c.members.end(), [](const auto& member) { return member.weight != 1; }))
@@ -223,13 +258,9 @@ Json content_json(const Model& model) {
     }
     json["sigma"] = {{"combination", "mean of log sigma"}, {"members", std::move(members)}};
     json["recalibration"] = nullptr;
-    if (const Recalibrated* own = recalibration_of(c)) {
-        Json& map = json["recalibration"] = Json::object();
-        if (own->kind() == Recalibrated::Kind::conformal) map["kind"] = "conformal";
-        if (has_scores(c)) map["knots"] = "scores";
-        map["predicted"] = own->predicted();
-        map["actual"] = own->actual();
-    }
+    if (const Recalibrated* own = recalibration_of(c)) json["recalibration"] = map_json(*own);
+    if (const auto* groups = dynamic_cast<const GroupMaps*>(c.family.get()))
+        json["recalibration"]["groups"] = group_maps_json(c, *groups);
     if (c.state) json["state"] = c.state->json();
     json["fit"] = c.fit;
     json["verification"] = c.verification;
@@ -277,7 +308,13 @@ std::shared_ptr<Model::Content> content_of(const Json& json) {
         c->family =
             std::make_shared<Bounded>(censored ? Bounded::Kind::censored : Bounded::Kind::truncated, limits, c->family);
     }
-    if (const Json& map = json.at("recalibration"); !map.is_null()) c->family = recalibrated(c->family, map);
+    if (const Json& map = json.at("recalibration"); !map.is_null()) {
+        auto common = recalibrated(c->family, map);
+        if (map.contains("groups"))
+            set_group_maps(*c, std::move(common), map.at("groups"));
+        else
+            c->family = std::move(common);
+    }
     c->accrue_version = json.at("accrue_version").get<std::string>();
     c->columns = json.at("columns");
     if (json.contains("state")) c->state = State::from_json(json.at("state"));

@@ -17,7 +17,7 @@ RowParameters::RowParameters(const Family& family)
 }
 
 void RowParameters::operator()(double& location, double& scale, std::span<const double> further, std::uint64_t number,
-                               std::span<double> parameters) const {
+                               double map, std::span<double> parameters) const {
     double mean = mean_;
     double sd = sd_;
     if (width_ > 0) {
@@ -26,6 +26,7 @@ void RowParameters::operator()(double& location, double& scale, std::span<const 
         std::size_t bound = 0;
         for (std::size_t k = 0; k < given_.size(); ++k)
             values[further.size() + k] = given_[k] == Family::Given::bound ? (bounds_[bound++] - location) / scale
+                                         : given_[k] == Family::Given::map ? map
                                                                            : Bounded::uniform_of_row(number);
         mean = parameters[0] = family_.mean(values);
         sd = parameters[1] = family_.sd(values);

@@ -13,8 +13,9 @@ public:
 
     std::size_t width() const { return width_; }  // parameters_per_row
 
-    // Of a row with this number: replaces location and scale by mean and standard deviation, and writes its parameters.
-    void operator()(double& location, double& scale, std::span<const double> further, std::uint64_t number,
+    // Of a row with this number, and the map of this number (accrue/group_maps.hpp): replaces location and scale by
+    // mean and standard deviation, and writes its parameters.
+    void operator()(double& location, double& scale, std::span<const double> further, std::uint64_t number, double map,
                     std::span<double> parameters) const;
 
 private:

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "accrue/adapted.hpp"
+#include "accrue/group_maps.hpp"
 #include "accrue/messages.hpp"
-#include "accrue/recalibrated.hpp"
 #include "accrue/state.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
@@ -150,7 +150,7 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
     const SharedFamily shared = state != nullptr ? std::make_shared<Adapted>(model.family()) : model.family();
     const Family& family = *shared;
-    const auto* recalibrated = dynamic_cast<const Recalibrated*>(&family);
+    const Recalibrated* recalibrated = common_map(family);
     const bool of_gaussian = recalibrated != nullptr && recalibrated->inner()->is_normal();
     // What is added to the mean in units of sigma, by a row's family; or a probability.
     using Figure = std::function<double(const Standardised& row, double mean, double sigma)>;
@@ -262,9 +262,10 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
             const auto gaussian_mean = has_mean ? results[column++] : std::span<double>{};
             const auto gaussian_sigma = results[column++];
             for (std::size_t i = 0; i < gaussian_sigma.size(); ++i)
-                gaussian_sigma[i] = forecast.sigma[i] / recalibrated->sd({});
-            for (std::size_t i = 0; i < gaussian_mean.size(); ++i)
-                gaussian_mean[i] = forecast.mean[i] - recalibrated->mean({}) * gaussian_sigma[i];
+                families.with(i, [&](const Standardised& row) {
+                    gaussian_sigma[i] = forecast.sigma[i] / row.u_sd();
+                    if (has_mean) gaussian_mean[i] = forecast.mean[i] - row.u_mean() * gaussian_sigma[i];
+                });
         }
         for (std::size_t i = 0; i < forecast.sigma.size(); ++i)
             results[column][i] = std::isnan(forecast.sigma[i]) ? none : forecast.off_support[i];

@@ -220,6 +220,14 @@ std::string where(const ConditionalColumn& column, const ConditionalPlace& place
     return fmt::format("where {} is {}", name, place.label);
 }
 
+// The column whose values tell rows apart; empty where it is none of values.
+std::string group_column(const Condition& condition) {
+    if (condition.values.codes.empty() || condition.role == Role::time) return "";
+    constexpr std::string_view kCategory = ":category";
+    const bool is_input = condition.role == Role::input && condition.name.ends_with(kCategory);
+    return condition.name.substr(0, condition.name.size() - (is_input ? kCategory.size() : 0));
+}
+
 }  // namespace
 
 double ConditionalPlace::trouble() const {
@@ -299,7 +307,7 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
         std::vector<std::vector<std::uint32_t>> rows(places.labels.size());
         for (const std::uint32_t row : order)
             if (places.codes[row] != Places::kNone) rows[places.codes[row]].push_back(row);
-        ConditionalColumn column{condition.name, condition.role, {}};
+        ConditionalColumn column{condition.name, condition.role, {}, group_column(condition)};
         std::vector<ConditionalPlace> all(rows.size());
         const bool are_clusters = !groups.codes.empty() && condition.values.codes.data() == groups.codes.data();
         core::for_blocks(rows.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
@@ -331,6 +339,7 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
                 result.passes = false;
                 result.worst_role = column.role;
                 result.worst_is_bias = bias;
+                result.worst_group = column.group;
                 result.worst =
                     bias
                         ? fmt::format("{} observations lie {:.2f} sigma {} the forecast", where(column, place),
@@ -366,6 +375,15 @@ ArchiveConditions::ArchiveConditions(const Archive& archive) {
     if (!archive.groups.codes.empty())
         conditions_.push_back(
             {archive.roles.group.empty() ? "group" : archive.roles.group, {}, archive.groups, Role::group});
+    const std::string& own = archive.roles.recalibrate_group;
+    const auto is_there = [&](const Condition& condition) { return group_column(condition) == own; };
+    if (!archive.recalibrate_groups.codes.empty() && std::none_of(conditions_.begin(), conditions_.end(), is_there)) {
+        const auto& [codes, labels] = archive.recalibrate_groups;
+        codes_.emplace_back(codes.begin(), codes.end());
+        labels_.emplace_back(labels.begin(), labels.end());
+        std::replace(labels_.back().begin(), labels_.back().end(), std::string(), std::string("missing"));
+        conditions_.push_back({own, {}, {codes_.back(), labels_.back()}, Role::group});
+    }
     if (archive.times.empty()) return;
     if (!archive.times_are_dates) {
         conditions_.push_back(

@@ -122,12 +122,12 @@ TEST(ModelFile, RefusesWhatWasCutShort) {
 
 TEST(ModelFile, RefusesLaterFormats) {
     Json json = Json::parse(network_text());
-    json["format_version"] = 7;
+    json["format_version"] = 8;
     EXPECT_EQ(
         refused(sealed(json)),
-        "m.json cannot be used as a model: it has format version 7, this accrue reads up to 6; use a newer accrue");
+        "m.json cannot be used as a model: it has format version 8, this accrue reads up to 7; use a newer accrue");
     // A later format may look quite different: the version is read first.
-    EXPECT_NE(refused(R"({"format": "accrue model", "format_version": 7})").find("use a newer accrue"),
+    EXPECT_NE(refused(R"({"format": "accrue model", "format_version": 8})").find("use a newer accrue"),
               std::string::npos);
     for (const char* version : {"4294967297", "18446744073709551615", "99999999999999999999999"}) {
         const std::string words =
@@ -269,31 +269,67 @@ void visit(const Json& json, const Json::json_pointer& at, const std::function<v
     }
 }
 
+// A model with a map for one of two groups.
+Model with_group_maps() {
+    support::Rows data = support::some_rows(80, 237, 1);
+    std::vector<std::uint32_t> codes;
+    for (std::size_t i = 0; i < 80; ++i) codes.push_back(i % 4 == 0 ? 1 : 0);
+    const std::vector<std::string> labels = {"large", "small"};
+    Archive archive = data.archive();
+    archive.recalibrate_groups = {codes, labels};
+    archive.roles.recalibrate_group = "half";
+    FitOptions options;
+    options.form = "constant";
+    options.recalibrate = "isotonic";
+    options.family = "normal";
+    return fit(archive, options).model;
+}
+
+TEST(ModelFile, HasNoGroupTwiceAndNoMapThatIsNone) {
+    const Json good = Json::parse(with_group_maps().text());
+    EXPECT_EQ(good.at("format_version"), 7);
+    EXPECT_EQ(Model::parse(sealed(good)).text(), with_group_maps().text());
+    Json json = good;
+    const Json first = good["recalibration"]["groups"]["maps"][0];
+    json["recalibration"]["groups"]["maps"].push_back(first);
+    EXPECT_NE(refused(sealed(json)).find("two recalibrations are of the same group"), std::string::npos)
+        << refused(sealed(json));
+    json = good;
+    json["recalibration"]["groups"]["maps"][0]["actual"].erase(0);
+    EXPECT_NE(refused(sealed(json)).find("predicted values has"), std::string::npos) << refused(sealed(json));
+    json = good;
+    json["recalibration"]["groups"]["maps"] = Json::array();
+    EXPECT_NE(refused(sealed(json)).find("must have at least 1"), std::string::npos) << refused(sealed(json));
+    json = good;
+    for (int k = 0; k < 1000; ++k) json["recalibration"]["groups"]["maps"].push_back(first);
+    EXPECT_NE(refused(sealed(json)).find("has more than 1000 elements"), std::string::npos) << refused(sealed(json));
+}
+
 TEST(ModelFile, IsRefusedInOurWordsOrUsableWhateverIsEdited) {
-    const Json good = Json::parse(fitted("constant", "linear").text());
     int refusals = 0;
     int loads = 0;
-    visit(good, Json::json_pointer(), [&](const Json::json_pointer& at) {
-        for (const Json& other : {Json(nullptr), Json("text"), Json(true), Json(-3), Json(1e308), Json::array(),
-                                  Json::object(), Json::array({Json::object()})}) {
-            Json json = good;
-            json[at] = other;
-            try {
-                const Json loaded = Model::parse(sealed(json), "m.json").json();
-                ++loads;
-                // Whoever prints a model may rely on these.
-                for (const Json& start : loaded.at("fit").at("starts"))
-                    EXPECT_TRUE(start.at("kept").is_boolean() && start.at("fold").is_number_integer() &&
-                                start.at("training_curve").is_array());
-                EXPECT_TRUE(loaded.at("verification").at("verdict").at("summary").is_string()) << at.to_string();
-            } catch (const InputError& error) {
-                ++refusals;
-                EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
-                EXPECT_EQ(std::string(error.what()).find("missing or of the wrong type"), std::string::npos)
-                    << at.to_string() << " as " << other.dump() << ": the schema did not see it";
+    for (const Json& good : {Json::parse(fitted("constant", "linear").text()), Json::parse(with_group_maps().text())})
+        visit(good, Json::json_pointer(), [&](const Json::json_pointer& at) {
+            for (const Json& other : {Json(nullptr), Json("text"), Json(true), Json(-3), Json(1e308), Json::array(),
+                                      Json::object(), Json::array({Json::object()})}) {
+                Json json = good;
+                json[at] = other;
+                try {
+                    const Json loaded = Model::parse(sealed(json), "m.json").json();
+                    ++loads;
+                    // Whoever prints a model may rely on these.
+                    for (const Json& start : loaded.at("fit").at("starts"))
+                        EXPECT_TRUE(start.at("kept").is_boolean() && start.at("fold").is_number_integer() &&
+                                    start.at("training_curve").is_array());
+                    EXPECT_TRUE(loaded.at("verification").at("verdict").at("summary").is_string()) << at.to_string();
+                } catch (const InputError& error) {
+                    ++refusals;
+                    EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos);
+                    EXPECT_EQ(std::string(error.what()).find("missing or of the wrong type"), std::string::npos)
+                        << at.to_string() << " as " << other.dump() << ": the schema did not see it";
+                }
             }
-        }
-    });
+        });
     EXPECT_GT(refusals, 1000);
     EXPECT_GT(loads, 100);
 }
@@ -320,6 +356,10 @@ TEST(ModelFile, HoldsNothingThatItsSchemaDoesNotName) {
     std::vector<std::uint32_t> codes;
     for (std::size_t i = 0; i < 80; ++i) codes.push_back(static_cast<std::uint32_t>(i % 8));
     const std::vector<std::string> labels = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    // Of 80 rows 60 have a map of their own.
+    std::vector<std::uint32_t> of_halves;
+    for (std::size_t i = 0; i < 80; ++i) of_halves.push_back(i % 4 == 0 ? 1 : 0);
+    const std::vector<std::string> halves = {"large", "small"};
     for (const std::string& form : form_names())
         for (const std::string& mean : fit_option("mean").choice_names())
             for (const std::string& recipe : fit_option("recipe").choice_names()) {
@@ -332,6 +372,11 @@ TEST(ModelFile, HoldsNothingThatItsSchemaDoesNotName) {
                 options.max_iterations = 5;
                 options.starts = 1;
                 if (options.recipe == "default") archive.groups = {codes, labels};
+                if (options.recipe == "default" && options.mean == "none") {
+                    archive.recalibrate_groups = {of_halves, halves};
+                    archive.roles.recalibrate_group = "half";
+                    options.recalibrate = "isotonic";
+                }
                 if (options.mean != "none") {
                     archive.observation = archive.errors;
                     archive.errors = {};

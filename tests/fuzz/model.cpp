@@ -218,6 +218,9 @@ void check_loaded(const Model& model, const std::string& text) {
         const auto high = input.at("highest").get<double>();
         columns.push_back({low, high, low / 2 + high / 2, 0, 1e300, std::numeric_limits<double>::quiet_NaN()});
     }
+    // Numbers of groups' maps, and what is none.
+    if (model.inputs().size() > columns.size())
+        columns.push_back({0, 1, 999, -1, 1e300, std::numeric_limits<double>::quiet_NaN()});
     const std::vector<std::span<const double>> inputs(columns.begin(), columns.end());
     const std::vector<double> prediction = {0, 1, -2.5, 1e10, 3, 4};
     const auto given = model.has_mean() ? std::span<const double>{} : std::span<const double>(prediction);

@@ -251,7 +251,7 @@ export interface ReportData {
   kind: "rows" | "out of fold" | "test rows" | "replay" | "monitor";
   command: string;
   files: string[];
-  columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "fold_group" | "time", string>>;
+  columns: Partial<Record<"prediction" | "observation" | "error" | "weight" | "group" | "fold_group" | "time" | "observation_error" | "recalibrate_group", string>>;
   verdict: Verdict;
   scores: Scores | { forecasts: Scores[]; comparison: Comparison[]; lowest_crps: { name: string; sentence: string } };
   forecasts: Forecast[];
