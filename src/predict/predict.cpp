@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 
-#include "accrue/adapted.hpp"
 #include "accrue/messages.hpp"
 #include "accrue/recalibrated.hpp"
 #include "accrue/state.hpp"
@@ -148,7 +147,7 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
     }
     if (has_mean) plan.added.push_back({"mean", "mean of the forecast"});
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
-    const SharedFamily shared = state != nullptr ? std::make_shared<Adapted>(model.family()) : model.family();
+    const SharedFamily shared = state != nullptr ? adapted_family(model.family()) : model.family();
     const Family& family = *shared;
     const auto* recalibrated = dynamic_cast<const Recalibrated*>(&family);
     const bool of_gaussian = recalibrated != nullptr && recalibrated->inner()->is_normal();
