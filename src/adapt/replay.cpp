@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "families/normal.hpp"
+#include "verify/scored_rows.hpp"
 
 namespace accrue {
 
@@ -42,18 +43,30 @@ double pinball(const Forecast& forecast, std::span<const double> observation) {
     std::array<double, 9> deciles{};  // as normal scores
     for (std::size_t k = 0; k < deciles.size(); ++k)
         deciles[k] = families::normal_quantile(static_cast<double>(k + 1) / 10);
+    std::vector<std::array<double, deciles.size()>> alike;  // of families of which all rows have the same
+    for (const Standardised& family : families.alike()) {
+        alike.emplace_back();
+        std::transform(deciles.begin(), deciles.end(), alike.back().begin(),
+                       [&](double score) { return family.of_normal_score(score); });
+    }
     std::vector<double> losses(observation.size());
     core::for_blocks(losses.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            families.with(i, [&](const Standardised& row) {
-                for (std::size_t k = 0; k < deciles.size(); ++k) {
-                    const double p = static_cast<double>(k + 1) / 10;
-                    const double quantile = row.of_normal_score(deciles[k]) * forecast.sigma[i];
-                    const double left = observation[i] - forecast.mean[i] - quantile;
-                    losses[i] += std::max(p * left, (p - 1) * left) / 9;
-                }
-                return 0;
-            });
+        std::array<double, deciles.size()> own{};
+        std::array<double, deciles.size()> slopes{};
+        for (std::size_t i = begin; i < end; ++i) {
+            if (alike.empty()) {
+                const std::span<const double> row = families.parameters(i);
+                families.family(families.code(i)).of_normal_scores(deciles, row.subspan(2), own.data(), slopes.data());
+                for (double& u : own) u = (u - row[0]) / row[1];
+            } else {
+                own = alike[families.code(i)];
+            }
+            for (std::size_t k = 0; k < deciles.size(); ++k) {
+                const double p = static_cast<double>(k + 1) / 10;
+                const double left = observation[i] - forecast.mean[i] - own[k] * forecast.sigma[i];
+                losses[i] += std::max(p * left, (p - 1) * left) / 9;
+            }
+        }
     });
     return 2 * std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
@@ -65,7 +78,14 @@ Verification verified(const Forecast& forecast, std::span<const double> observat
     VerifyOptions options;
     options.levels.assign(kLevels.begin(), kLevels.end());
     const ColumnGrouping by{"period", periods};
-    Verification figures = verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1));
+    // Of the normal family scores come faster than they are kept.
+    const RowFamilies families(forecast.families(), errors.size());
+    Verification figures =
+        forecast.family->is_normal()
+            ? verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1))
+            : verification::verify_scored(
+                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, {}, options,
+                  std::span(&by, 1));
     figures.name = name;
     const auto outside = std::count(forecast.off_support.begin(), forecast.off_support.end(), 1);
     figures.off_support = static_cast<double>(outside) / static_cast<double>(errors.size());
@@ -167,9 +187,11 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const auto issued = [&](std::size_t i) { return rows.times[i] - lead(i); };
     std::vector<std::size_t> issuing(count);
     std::iota(issuing.begin(), issuing.end(), std::size_t{0});
-    std::stable_sort(issuing.begin(), issuing.end(), [&](std::size_t a, std::size_t b) {
+    const auto earlier = [&](std::size_t a, std::size_t b) {
         return issued(a) != issued(b) ? issued(a) < issued(b) : lead(a) < lead(b);
-    });
+    };
+    if (!std::is_sorted(issuing.begin(), issuing.end(), earlier))
+        std::stable_sort(issuing.begin(), issuing.end(), earlier);
     const double last = issued(issuing.back());
     result.moves.resize(count);
     const std::size_t levels = state.options().levels.size();
@@ -237,8 +259,11 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     for (const std::size_t i : scored) observation.push_back(rows.observation[i]);
     const Periods along = periods(rows, scored);
     const Grouping grouping{along.codes, along.labels};
-    const Forecast moving = part(result.forecast, scored);
-    const Forecast fixed = part(result.fixed, scored);
+    const bool all_scored = scored.size() == count;
+    const Forecast some_moving = all_scored ? Forecast{} : part(result.forecast, scored);
+    const Forecast some_fixed = all_scored ? Forecast{} : part(result.fixed, scored);
+    const Forecast& moving = all_scored ? result.forecast : some_moving;
+    const Forecast& fixed = all_scored ? result.fixed : some_fixed;
     result.figures = verified(moving, observation, grouping, "adapting");
     result.fixed_figures = verified(fixed, observation, grouping, "static");
     result.periods = along.starts;
