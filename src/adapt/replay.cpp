@@ -6,6 +6,7 @@
 
 #include "accrue/predict.hpp"
 #include "adapt/refitting.hpp"
+#include "adapt/several.hpp"
 #include "adapt/timed_rows.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
@@ -36,6 +37,40 @@ Forecast part(const Forecast& all, std::span<const std::size_t> rows) {
         some.parameters.insert(some.parameters.end(), own.begin(), own.end());
     }
     return some;
+}
+
+// As adapted(), of rows whose families differ: row i has the one with the code codes[i].
+Forecast adapted_each(const Forecast& forecast, std::span<const Moved> moves, const std::vector<SharedFamily>& families,
+                      std::span<const std::uint32_t> codes) {
+    Forecast result = forecast;
+    result.parameters.clear();
+    std::vector<SharedFamily> moved_families;
+    for (std::size_t code = 0; code < families.size(); ++code) {
+        std::vector<std::size_t> own;
+        std::vector<Moved> own_moves;
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            if (codes[i] == code) {
+                own.push_back(i);
+                own_moves.push_back(moves[i]);
+            }
+        moved_families.push_back(adapted_family(families[code]));
+        if (own.empty()) continue;
+        Forecast some = part(forecast, own);
+        some.family = families[code];
+        const Forecast moved = adapted(some, own_moves);
+        const std::size_t width = parameters_per_row(*moved.family);
+        result.parameters.resize(codes.size() * (width + 1));
+        for (std::size_t k = 0; k < own.size(); ++k) {
+            const std::size_t i = own[k];
+            result.mean[i] = moved.mean[k];
+            result.sigma[i] = moved.sigma[k];
+            double* parameters = result.parameters.data() + i * (width + 1);
+            std::copy_n(moved.parameters.data() + k * width, width, parameters);
+            parameters[width] = static_cast<double>(code);
+        }
+    }
+    result.family = std::make_shared<adapting::Several>(std::move(moved_families));
+    return result;
 }
 
 double pinball(const Forecast& forecast, std::span<const double> observation) {
@@ -180,6 +215,9 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     Forecast base = refitting ? result.fixed : Forecast{};
     std::optional<adapting::Schedule> schedule;
     if (refitting) schedule.emplace(model, rows, options, rows.times[arriving.front()]);
+    // Every fit has a map of its own where the model is recalibrated.
+    std::vector<SharedFamily> families = {model.family()};
+    std::vector<std::uint32_t> family_codes(refitting && model.family()->recalibrated() ? count : 0);
 
     // A row is forecast `lead` before its time, and knows what was observed at least `delay` earlier. Of rows that are
     // forecast at once those with the shortest lead come first: they may not know what is of their own time.
@@ -220,6 +258,10 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
             std::vector<std::size_t> own;
             for (std::size_t j = k; j < count && issued(issuing[j]) < end; ++j) own.push_back(issuing[j]);
             adapting::put(adapting::forecast_some(fitted.model, rows, own), own, base);
+            if (!family_codes.empty()) {
+                for (const std::size_t i : own) family_codes[i] = static_cast<std::uint32_t>(families.size());
+                families.push_back(fitted.model.family());
+            }
             own.clear();
             for (std::size_t j = next; j < count && (rows.times[arriving[j]] + delay <= end || end > last); ++j)
                 own.push_back(arriving[j]);
@@ -245,7 +287,8 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     core::require(!refitting || !result.refits.empty(),
                   "{} is '{}', which is longer than all rows: the model is never fitted again", core::option("window"),
                   options.window);
-    result.forecast = adapted(refitting ? base : result.fixed, result.moves);
+    result.forecast = family_codes.empty() ? adapted(refitting ? base : result.fixed, result.moves)
+                                           : adapted_each(base, result.moves, families, family_codes);
 
     std::vector<std::size_t> scored;
     result.scored.resize(count);
