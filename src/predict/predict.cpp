@@ -138,7 +138,7 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
                       "the model has a state, which moves forecasts around a prediction: name its column "
                       "with {}",
                       core::option("prediction"));
-        plan.inputs.push_back({state->options().time, Kind::time});
+        plan.inputs.push_back({state->options().time, state->options().dates ? Kind::time : Kind::number});
         const auto number = [state](const std::string& label) {
             const std::size_t own = state->group(label);
             return own == State::kNoGroup ? -1.0 : static_cast<double>(own);

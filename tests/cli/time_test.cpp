@@ -182,6 +182,18 @@ TEST_F(TimeCli, ARecalibratedModelLearnsForecastsAndIsFittedAgain) {
     EXPECT_LT(json.at("adapting").at("crps"), json.at("static").at("crps"));
 }
 
+TEST_F(TimeCli, PredictTakesTimesThatArePlainNumbers) {
+    output(fit_arguments(archive("a.csv", 100), {"--inputs", "x", "--form", "polynomial"}));
+    const std::string seen = folder_.file("seen.csv", "x,mu,y,t\n0.5,1,1.5,7\n0.2,1,1.4,7.5\n");
+    output({"update", model(), seen, "--time", "t", "--forget", "5", "-o", model()});
+    const std::string rows = folder_.file("next.csv", "x,mu,t\n0.5,1,7.75\n0.5,1,1e300\n");
+    const std::vector<std::string> out = lines(output({"predict", model(), rows, "-o", "-"}));
+    EXPECT_NE(cells(out[1])[3], "1") << "moved by what was seen";
+    EXPECT_EQ(cells(out[2])[3], "1") << "forgotten by then";
+    const std::string late = folder_.file("late.csv", "x,mu,t\n0.5,1,7.5\n");
+    EXPECT_NE(refusal(accrue({"predict", model(), late, "-o", "-"})).find("observations up to 7.5"), std::string::npos);
+}
+
 TEST_F(TimeCli, ReplayShowsWhatLearningBrings) {
     fit_model();
     const std::string rows = later("new.csv", 200, 1, 1.6);
