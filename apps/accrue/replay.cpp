@@ -1,6 +1,8 @@
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -43,28 +45,54 @@ void write_forecasts(const Options& options, const TimedRows& rows, const Replay
     for (const double level : levels) text += fmt::format(",adaptive_lower_{0},adaptive_upper_{0}", level);
     text += ",static_mean,static_sigma,shift,scale,off_support\n";
     const Forecast& forecast = replay.forecast;
+    const RowFamilies families(forecast.families(), forecast.sigma.size());
+    const Limits limits = forecast.family->limits();
+    // What all rows have alike is found once.
+    const bool alike = !families.alike().empty();
+    std::vector<double> alike_quantiles;
+    std::vector<std::pair<double, double>> alike_intervals;
+    if (alike) {
+        const Standardised& row = families.alike().front();
+        for (const double q : options.quantiles) alike_quantiles.push_back(row.quantile(q));
+        for (const double level : options.intervals) alike_intervals.push_back(row.interval(level));
+    }
     for (std::size_t i = 0; i < rows.times.size(); ++i) {
         if (replay.scored[i] == 0) continue;
-        const Distribution row = forecast.row(i);
-        text += time_text(rows.times[i], rows.dates);
-        if (grouped) text += fmt::format(",{}", cell(rows.groups.labels[rows.groups.codes[i]]));
-        text += fmt::format(",{},{},{}", rows.observation[i], row.mean, row.sigma);
-        for (const double q : options.quantiles) text += fmt::format(",{}", row.quantile(q));
-        const auto add = [&](double level) {
-            const Distribution::Interval interval = row.interval(level);
-            text += fmt::format(",{},{}", interval.low, interval.high);
+        const double mean = forecast.mean[i];
+        const double sigma = forecast.sigma[i];
+        const auto add_value = [&](double value) {
+            fmt::format_to(std::back_inserter(text), FMT_COMPILE(",{}"), value);
         };
-        for (const double level : options.intervals) add(level);
-        for (std::size_t k = 0; k < levels.size(); ++k) {
-            const double tail = replay.tails[i * levels.size() + k];
-            constexpr double kMinLevel = 1e-9;
-            if (tail <= 0)
-                text += ",-inf,inf";
-            else
-                add(std::max(kMinLevel, 1 - tail));
-        }
-        text += fmt::format(",{},{},{},{},{}\n", replay.fixed.mean[i], replay.fixed.sigma[i], replay.moves[i].shift,
-                            replay.moves[i].scale, forecast.off_support[i]);
+        const auto place = [&](double z) { return limits.hold(mean + z * sigma, sigma); };
+        if (rows.dates)
+            text += time_text(rows.times[i], true);
+        else
+            fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}"), rows.times[i]);
+        if (grouped) text += "," + cell(rows.groups.labels[rows.groups.codes[i]]);
+        for (const double value : {rows.observation[i], mean, sigma}) add_value(value);
+        families.with(i, [&](const Standardised& row) {
+            for (std::size_t k = 0; k < options.quantiles.size(); ++k)
+                add_value(place(alike ? alike_quantiles[k] : row.quantile(options.quantiles[k])));
+            const auto add = [&](std::pair<double, double> ends) {
+                add_value(place(ends.first));
+                add_value(place(ends.second));
+            };
+            for (std::size_t k = 0; k < options.intervals.size(); ++k)
+                add(alike ? alike_intervals[k] : row.interval(options.intervals[k]));
+            for (std::size_t k = 0; k < levels.size(); ++k) {
+                const double tail = replay.tails[i * levels.size() + k];
+                constexpr double kMinLevel = 1e-9;
+                if (tail <= 0)
+                    text += ",-inf,inf";
+                else
+                    add(row.interval(std::max(kMinLevel, 1 - tail)));
+            }
+            return 0;
+        });
+        for (const double value :
+             {replay.fixed.mean[i], replay.fixed.sigma[i], replay.moves[i].shift, replay.moves[i].scale})
+            add_value(value);
+        text += forecast.off_support[i] == 0 ? ",0\n" : ",1\n";
         if (text.size() > (1U << 20U)) {
             file.write(text);
             text.clear();

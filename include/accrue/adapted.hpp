@@ -1,7 +1,7 @@
 // Forecasts that have moved with what was observed since they were fitted: a family around another.
 #pragma once
 
-#include "accrue/family.hpp"
+#include "accrue/recalibrated.hpp"
 
 namespace accrue {
 
@@ -39,6 +39,7 @@ public:
     bool recalibrated() const override { return inner_->recalibrated(); }
     double normal_score(double u, Further further) const override;
     double of_normal_score(double score, Further further) const override;
+    void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const override;
     double upper_normal_score(double u, Further further) const override;
     std::vector<double> jumps(Further further) const override;
     double normal_score_slope(double u, Further further) const override;
@@ -49,11 +50,15 @@ public:
 
 private:
     struct Row;
-    template <typename Use>
-    void for_nodes(const Row& row, std::vector<double> splits, Use&& use) const;
+    struct Nodes;
+    Nodes& nodes(const Row& row, std::vector<double> splits) const;
     Moments moments(const Row& row) const;
+    struct Even;
+    Even even(const Row& row) const;
+    double beyond(const Row& row, double z) const;
 
     SharedFamily inner_;
+    const families::Lines* lines_ = nullptr;  // of a recalibrated normal family, which have closed forms too
 };
 
 }  // namespace accrue

@@ -1,12 +1,17 @@
 // Forecasts whose probabilities are mapped to what observations showed: a family around another.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "accrue/family.hpp"
 
 namespace accrue {
+
+namespace families {
+struct Lines;
+}
 
 // [RECAL] A forecast of another family says that w, the normal score of its u, is standard normal. A recalibrated one
 // says that V(w) is, V being a rising map through the knots: the cdf of u is Phi(V(w(u))). Around the normal family u
@@ -71,7 +76,10 @@ public:
     bool recalibrated() const override { return true; }
     double normal_score(double u, Further further) const override;
     double of_normal_score(double score, Further further) const override;
+    void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const override;
     std::vector<double> jumps(Further further) const override;
+    // u as a polygon over its normal score: of scores around the normal family; else null.
+    const families::Lines* lines() const { return lines_.get(); }
     std::pair<double, double> interval(double level, Further further) const override;
     double log_pdf_slope(double u, Further further) const override;
 
@@ -99,6 +107,8 @@ private:
     double slope(std::size_t piece) const;
     Sides sides(std::size_t piece, double w) const;
     double rise(std::size_t piece) const;
+    std::size_t piece_of_score(double v) const;
+    double at_score(std::size_t piece, double v) const;
     double at_score(double v, Sides p) const;
     double square(Side side, std::size_t piece, double from, double to) const;
     double squares_below_score(double w) const;  // where there are no panels
@@ -141,7 +151,8 @@ private:
     double sd_ = 1;
     std::vector<Panel> panels_;  // none where rows of the inner family are alike
     std::vector<Node> nodes_;
-    std::vector<double> node_scores_;  // their w
+    std::vector<double> node_scores_;               // their w
+    std::shared_ptr<const families::Lines> lines_;  // around the normal family
 };
 
 }  // namespace accrue

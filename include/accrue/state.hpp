@@ -20,8 +20,10 @@ struct Moved {
     double scale = 1;
 };
 
-// The forecasts after their normal scores have moved, a move for every row.
+// The forecasts after their normal scores have moved, a move for every row; and the family that they then have: a
+// normal forecast stays one.
 Forecast adapted(const Forecast& forecast, std::span<const Moved> moves);
+SharedFamily adapted_family(const SharedFamily& family);
 
 // What a state is made with; it keeps this for good.
 struct StateOptions {

@@ -83,11 +83,9 @@ Schedule::Schedule(const Model& model, const TimedRows& rows, const ReplayOption
     every_ = length(options.refit, "refit", "window");
     window_ = length(options.window, "window", "refit");
     const Model::Content& content = model.content();
-    for (const char* role : {"weight", "fold_group", "observation_error"})
+    for (const char* role : {"weight", "fold_group", "observation_error", "recalibrate_group"})
         core::require(!content.columns.contains(role), "{}: the model was fitted with {}, which a replay does not read",
                       core::option("refit"), core::option(role));
-    core::require(!content.family->recalibrated(), "{}: the model was fitted with {}, of which a replay has one alone",
-                  core::option("refit"), core::option("recalibrate"));
 }
 
 Refitted Schedule::fit(std::span<const std::size_t> known, const State& state) {
@@ -104,11 +102,36 @@ Refitted Schedule::fit(std::span<const std::size_t> known, const State& state) {
     // What members that never saw a row say of it.
     std::vector<double> scores(rows_.times.size());
     std::vector<double> sigmas(rows_.times.size(), 1.0);
-    const std::vector<double> out_of_fold =
-        accrue::normal_scores(fitted.errors, fitted.sigmas, Families{{fitted.model.family()}, {}, fitted.parameters});
+    const auto take = [&](std::span<const std::size_t> some, std::span<const double> own_scores,
+                          std::span<const double> own_sigmas) {
+        for (std::size_t k = 0; k < some.size(); ++k) {
+            scores[some[k]] = own_scores[k];
+            sigmas[some[k]] = own_sigmas[k];
+        }
+    };
+    // Rows that were set apart for a map have no figures out of fold: they have those of the model, which knows nothing
+    // of them but through the map.
+    std::vector<std::size_t> learned, apart;
+    std::vector<double> errors, own_sigmas, parameters;
+    std::vector<std::uint32_t> parts;
     for (std::size_t k = 0; k < window.size(); ++k) {
-        scores[window[k]] = out_of_fold[k];
-        sigmas[window[k]] = fitted.sigmas[k];
+        if (std::isnan(fitted.sigmas[k])) {
+            apart.push_back(window[k]);
+            continue;
+        }
+        learned.push_back(window[k]);
+        errors.push_back(fitted.errors[k]);
+        own_sigmas.push_back(fitted.sigmas[k]);
+        const std::span<const double> own_parameters = fitted.parameters_of(k);
+        parameters.insert(parameters.end(), own_parameters.begin(), own_parameters.end());
+        if (!fitted.families.empty()) parts.push_back(fitted.parts[k]);
+    }
+    const Families families = fitted.families.empty() ? Families{{model_.family()}, {}, parameters}
+                                                      : Families{fitted.families, parts, parameters};
+    take(learned, accrue::normal_scores(errors, own_sigmas, families), own_sigmas);
+    if (!apart.empty()) {
+        const Forecast forecast = forecast_some(model_, rows_, apart);
+        take(apart, adapting::normal_scores(forecast, taken(rows_.observation, apart)), forecast.sigma);
     }
     Observations observations(model_, rows_, fresh.options(), scores, sigmas);
     for (std::size_t k = 0; k < window.size();) {

@@ -6,10 +6,12 @@
 
 #include "accrue/predict.hpp"
 #include "adapt/refitting.hpp"
+#include "adapt/several.hpp"
 #include "adapt/timed_rows.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "families/normal.hpp"
+#include "verify/scored_rows.hpp"
 
 namespace accrue {
 
@@ -37,23 +39,69 @@ Forecast part(const Forecast& all, std::span<const std::size_t> rows) {
     return some;
 }
 
+// As adapted(), of rows whose families differ: row i has the one with the code codes[i].
+Forecast adapted_each(const Forecast& forecast, std::span<const Moved> moves, const std::vector<SharedFamily>& families,
+                      std::span<const std::uint32_t> codes) {
+    Forecast result = forecast;
+    result.parameters.clear();
+    std::vector<SharedFamily> moved_families;
+    for (std::size_t code = 0; code < families.size(); ++code) {
+        std::vector<std::size_t> own;
+        std::vector<Moved> own_moves;
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            if (codes[i] == code) {
+                own.push_back(i);
+                own_moves.push_back(moves[i]);
+            }
+        moved_families.push_back(adapted_family(families[code]));
+        if (own.empty()) continue;
+        Forecast some = part(forecast, own);
+        some.family = families[code];
+        const Forecast moved = adapted(some, own_moves);
+        const std::size_t width = parameters_per_row(*moved.family);
+        result.parameters.resize(codes.size() * (width + 1));
+        for (std::size_t k = 0; k < own.size(); ++k) {
+            const std::size_t i = own[k];
+            result.mean[i] = moved.mean[k];
+            result.sigma[i] = moved.sigma[k];
+            double* parameters = result.parameters.data() + i * (width + 1);
+            std::copy_n(moved.parameters.data() + k * width, width, parameters);
+            parameters[width] = static_cast<double>(code);
+        }
+    }
+    result.family = std::make_shared<adapting::Several>(std::move(moved_families));
+    return result;
+}
+
 double pinball(const Forecast& forecast, std::span<const double> observation) {
     const RowFamilies families(forecast.families(), observation.size());
     std::array<double, 9> deciles{};  // as normal scores
     for (std::size_t k = 0; k < deciles.size(); ++k)
         deciles[k] = families::normal_quantile(static_cast<double>(k + 1) / 10);
+    std::vector<std::array<double, deciles.size()>> alike;  // of families of which all rows have the same
+    for (const Standardised& family : families.alike()) {
+        alike.emplace_back();
+        std::transform(deciles.begin(), deciles.end(), alike.back().begin(),
+                       [&](double score) { return family.of_normal_score(score); });
+    }
     std::vector<double> losses(observation.size());
     core::for_blocks(losses.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            families.with(i, [&](const Standardised& row) {
-                for (std::size_t k = 0; k < deciles.size(); ++k) {
-                    const double p = static_cast<double>(k + 1) / 10;
-                    const double quantile = row.of_normal_score(deciles[k]) * forecast.sigma[i];
-                    const double left = observation[i] - forecast.mean[i] - quantile;
-                    losses[i] += std::max(p * left, (p - 1) * left) / 9;
-                }
-                return 0;
-            });
+        std::array<double, deciles.size()> own{};
+        std::array<double, deciles.size()> slopes{};
+        for (std::size_t i = begin; i < end; ++i) {
+            if (alike.empty()) {
+                const std::span<const double> row = families.parameters(i);
+                families.family(families.code(i)).of_normal_scores(deciles, row.subspan(2), own.data(), slopes.data());
+                for (double& u : own) u = (u - row[0]) / row[1];
+            } else {
+                own = alike[families.code(i)];
+            }
+            for (std::size_t k = 0; k < deciles.size(); ++k) {
+                const double p = static_cast<double>(k + 1) / 10;
+                const double left = observation[i] - forecast.mean[i] - own[k] * forecast.sigma[i];
+                losses[i] += std::max(p * left, (p - 1) * left) / 9;
+            }
+        }
     });
     return 2 * std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
@@ -65,7 +113,14 @@ Verification verified(const Forecast& forecast, std::span<const double> observat
     VerifyOptions options;
     options.levels.assign(kLevels.begin(), kLevels.end());
     const ColumnGrouping by{"period", periods};
-    Verification figures = verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1));
+    // Of the normal family scores come faster than they are kept.
+    const RowFamilies families(forecast.families(), errors.size());
+    Verification figures =
+        forecast.family->is_normal()
+            ? verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1))
+            : verification::verify_scored(
+                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, {}, options,
+                  std::span(&by, 1));
     figures.name = name;
     const auto outside = std::count(forecast.off_support.begin(), forecast.off_support.end(), 1);
     figures.off_support = static_cast<double>(outside) / static_cast<double>(errors.size());
@@ -160,6 +215,9 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     Forecast base = refitting ? result.fixed : Forecast{};
     std::optional<adapting::Schedule> schedule;
     if (refitting) schedule.emplace(model, rows, options, rows.times[arriving.front()]);
+    // Every fit has a map of its own where the model is recalibrated.
+    std::vector<SharedFamily> families = {model.family()};
+    std::vector<std::uint32_t> family_codes(refitting && model.family()->recalibrated() ? count : 0);
 
     // A row is forecast `lead` before its time, and knows what was observed at least `delay` earlier. Of rows that are
     // forecast at once those with the shortest lead come first: they may not know what is of their own time.
@@ -167,9 +225,11 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const auto issued = [&](std::size_t i) { return rows.times[i] - lead(i); };
     std::vector<std::size_t> issuing(count);
     std::iota(issuing.begin(), issuing.end(), std::size_t{0});
-    std::stable_sort(issuing.begin(), issuing.end(), [&](std::size_t a, std::size_t b) {
+    const auto earlier = [&](std::size_t a, std::size_t b) {
         return issued(a) != issued(b) ? issued(a) < issued(b) : lead(a) < lead(b);
-    });
+    };
+    if (!std::is_sorted(issuing.begin(), issuing.end(), earlier))
+        std::stable_sort(issuing.begin(), issuing.end(), earlier);
     const double last = issued(issuing.back());
     result.moves.resize(count);
     const std::size_t levels = state.options().levels.size();
@@ -198,6 +258,10 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
             std::vector<std::size_t> own;
             for (std::size_t j = k; j < count && issued(issuing[j]) < end; ++j) own.push_back(issuing[j]);
             adapting::put(adapting::forecast_some(fitted.model, rows, own), own, base);
+            if (!family_codes.empty()) {
+                for (const std::size_t i : own) family_codes[i] = static_cast<std::uint32_t>(families.size());
+                families.push_back(fitted.model.family());
+            }
             own.clear();
             for (std::size_t j = next; j < count && (rows.times[arriving[j]] + delay <= end || end > last); ++j)
                 own.push_back(arriving[j]);
@@ -223,7 +287,8 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     core::require(!refitting || !result.refits.empty(),
                   "{} is '{}', which is longer than all rows: the model is never fitted again", core::option("window"),
                   options.window);
-    result.forecast = adapted(refitting ? base : result.fixed, result.moves);
+    result.forecast = family_codes.empty() ? adapted(refitting ? base : result.fixed, result.moves)
+                                           : adapted_each(base, result.moves, families, family_codes);
 
     std::vector<std::size_t> scored;
     result.scored.resize(count);
@@ -237,8 +302,11 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     for (const std::size_t i : scored) observation.push_back(rows.observation[i]);
     const Periods along = periods(rows, scored);
     const Grouping grouping{along.codes, along.labels};
-    const Forecast moving = part(result.forecast, scored);
-    const Forecast fixed = part(result.fixed, scored);
+    const bool all_scored = scored.size() == count;
+    const Forecast some_moving = all_scored ? Forecast{} : part(result.forecast, scored);
+    const Forecast some_fixed = all_scored ? Forecast{} : part(result.fixed, scored);
+    const Forecast& moving = all_scored ? result.forecast : some_moving;
+    const Forecast& fixed = all_scored ? result.fixed : some_fixed;
     result.figures = verified(moving, observation, grouping, "adapting");
     result.fixed_figures = verified(fixed, observation, grouping, "static");
     result.periods = along.starts;

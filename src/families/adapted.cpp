@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/exp.hpp"
+#include "families/lines.hpp"
 #include "families/normal.hpp"
 #include "scores/gauss.hpp"
 
@@ -25,7 +27,10 @@ struct Adapted::Row {
     double shift, scale;
 };
 
-Adapted::Adapted(SharedFamily inner) : inner_(std::move(inner)) {}
+Adapted::Adapted(SharedFamily inner) : inner_(std::move(inner)) {
+    const auto* recalibrated = dynamic_cast<const Recalibrated*>(inner_.get());
+    if (recalibrated != nullptr) lines_ = recalibrated->lines();
+}
 
 std::vector<Family::Given> Adapted::given() const {
     std::vector<Given> all = inner_->given();
@@ -77,8 +82,13 @@ double end_of_interval(double level) {
 }  // namespace
 
 std::pair<double, double> Adapted::interval(double level, Further further) const {
+    const Row row(further);
     const double half = end_of_interval(level);
-    return {of_normal_score(-half, further), of_normal_score(half, further)};
+    const std::array<double, 2> ends = {row.inner_score(-half), row.inner_score(half)};
+    std::array<double, 2> u{};
+    std::array<double, 2> slopes{};
+    inner_->of_normal_scores(ends, row.inner, u.data(), slopes.data());
+    return {u[0], u[1]};
 }
 
 double Adapted::normal_score(double u, Further further) const {
@@ -94,6 +104,16 @@ double Adapted::upper_normal_score(double u, Further further) const {
 double Adapted::of_normal_score(double score, Further further) const {
     const Row row(further);
     return inner_->of_normal_score(row.inner_score(score), row.inner);
+}
+
+void Adapted::of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const {
+    const Row row(further);
+    thread_local std::vector<double> kept;
+    std::vector<double>& w = kept;
+    w.clear();
+    for (const double score : z) w.push_back(row.inner_score(score));
+    inner_->of_normal_scores(w, row.inner, u, slopes);
+    for (std::size_t i = 0; i < z.size(); ++i) slopes[i] *= row.scale;
 }
 
 double Adapted::normal_score_slope(double u, Further further) const {
@@ -117,17 +137,31 @@ std::vector<double> Adapted::jumps(Further further) const {
 
 namespace {
 
-// Adds the nodes of a rule between two points, more of them the farther these lie apart.
+// Rules of Gauss and Legendre between -1 and 1.
+struct Rule {
+    std::vector<double> places, weights;
+};
 template <unsigned kNodes>
-void add_rule(double from, double to, std::vector<double>& places, std::vector<double>& weights) {
-    using Rule = boost::math::quadrature::gauss<double, kNodes>;
-    const double half = (to - from) / 2;
-    for (std::size_t k = 0; k < Rule::abscissa().size(); ++k)
-        for (const double side : {-1.0, 1.0}) {
-            if (side > 0 && Rule::abscissa()[k] == 0) continue;
-            places.push_back(from + half * (1 + side * Rule::abscissa()[k]));
-            weights.push_back(half * Rule::weights()[k]);
-        }
+const Rule& rule() {
+    static const Rule own = [] {
+        Rule made;
+        families::gauss_places<kNodes>(-1, 1, [&](double place, double weight) {
+            made.places.push_back(place);
+            made.weights.push_back(weight);
+        });
+        return made;
+    }();
+    return own;
+}
+
+// More nodes the longer a panel is.
+const Rule& rule_of(double length) {
+    constexpr double kLengths[] = {0.02, 0.04, 0.12, 0.5};
+    if (length < kLengths[0]) return rule<2>();
+    if (length < kLengths[1]) return rule<3>();
+    if (length < kLengths[2]) return rule<5>();
+    if (length < kLengths[3]) return rule<7>();
+    return rule<15>();
 }
 
 // The trapezoidal rule for functions that are smooth and fall off as a normal density does: its error is exp(-2 pi d/h)
@@ -135,120 +169,183 @@ void add_rule(double from, double to, std::vector<double>& places, std::vector<d
 // and h is 1/4 of the inner score at most: 1e-11. Weights have the normal density in them.
 struct EvenNodes {
     std::vector<double> z, weights;
+    std::vector<double> by_rank;  // weights times 2 Phi(z) - 1
 };
 constexpr double kMaxScale = 64;
 const EvenNodes& even_nodes(double scale) {
     static const std::vector<EvenNodes> all = [] {
         std::vector<EvenNodes> made;
-        for (double per_unit = 4; per_unit <= 4 * kMaxScale; per_unit *= 2) {
-            EvenNodes& own = made.emplace_back();
-            const int each_side = static_cast<int>(Adapted::kFarthest * per_unit);
-            for (int k = -each_side; k <= each_side; ++k) {
-                own.z.push_back(k / per_unit);
-                own.weights.push_back(normal_pdf(own.z.back()) / per_unit);
+        for (double finer = 1; finer <= kMaxScale; finer *= 2)
+            for (const double part : {1.0, 1.25, 1.5, 1.75}) {
+                const double per_unit = 4 * finer * part;
+                EvenNodes& own = made.emplace_back();
+                const int each_side = static_cast<int>(Adapted::kFarthest * per_unit);
+                for (int k = -each_side; k <= each_side; ++k) {
+                    const double z = k / per_unit;
+                    own.z.push_back(z);
+                    own.weights.push_back(normal_pdf(z) / per_unit);
+                    own.by_rank.push_back(own.weights.back() * (normal_cdf(z) - normal_cdf(-z)));
+                }
             }
-        }
         return made;
     }();
     std::size_t k = 0;
-    while (static_cast<double>(std::size_t{1} << k) < scale) ++k;
+    double finer = 1;
+    while (2 * finer < scale) {
+        finer *= 2;
+        k += 4;
+    }
+    if (scale > 1)
+        for (double part = 1; part * finer < scale; part += 0.25) ++k;
     return all[k];
 }
 
 }  // namespace
 
-// Calls use(z, weight, u, du/dz) for nodes between -kFarthest and kFarthest; at what bends there is none in between.
-template <typename Use>
-void Adapted::for_nodes(const Row& row, std::vector<double> splits, Use&& use) const {
+// Nodes between -kFarthest and kFarthest, each in units of the row and of the inner family; at what bends there is none
+// in between. They last until the next ones of the thread.
+struct Adapted::Nodes {
+    std::vector<double> z, weights, w, u, slopes;
+};
+Adapted::Nodes& Adapted::nodes(const Row& row, std::vector<double> splits) const {
     constexpr double kPanel = 2;
-    constexpr double kShort = 0.5;
-    constexpr double kTiny = 0.12;
     for (const double w : inner_->jumps(row.inner)) splits.push_back(row.own(w));
     std::erase_if(splits, [](double at) { return !(std::fabs(at) < kFarthest); });
     splits.push_back(kFarthest);
     std::sort(splits.begin(), splits.end());
-    thread_local std::vector<double> z, weights, w, u, slopes;
-    z.clear();
-    weights.clear();
+    thread_local Nodes kept;
+    Nodes& own = kept;
+    own.z.clear();
+    own.weights.clear();
     double from = -kFarthest;
     for (const double to : splits) {
         // Panels are short in both scores, since either may be what bends the integrand.
         const double panels = std::ceil((to - from) * std::max(1.0, row.scale) / kPanel);
+        const double half = (to - from) / panels / 2;
+        const Rule& rule = rule_of(2 * half * std::max(1.0, row.scale));
         for (double k = 0; k < panels; ++k) {
-            const double left = from + (to - from) * (k / panels);
-            const double right = from + (to - from) * ((k + 1) / panels);
-            const double length = (right - left) * std::max(1.0, row.scale);
-            if (length < kTiny)
-                add_rule<5>(left, right, z, weights);
-            else if (length < kShort)
-                add_rule<7>(left, right, z, weights);
-            else
-                add_rule<15>(left, right, z, weights);
+            const double middle = from + half * (2 * k + 1);
+            for (const double place : rule.places) own.z.push_back(middle + half * place);
+            for (const double weight : rule.weights) own.weights.push_back(half * weight);
         }
         from = to;
     }
-    w.resize(z.size());
-    u.resize(z.size());
-    slopes.resize(z.size());
-    std::transform(z.begin(), z.end(), w.begin(), [&](double own) { return row.inner_score(own); });
-    inner_->of_normal_scores(w, row.inner, u.data(), slopes.data());
-    for (std::size_t i = 0; i < z.size(); ++i) use(z[i], weights[i], u[i], slopes[i] * row.scale);
+    for (auto* values : {&own.w, &own.u, &own.slopes}) values->resize(own.z.size());
+    for (std::size_t i = 0; i < own.z.size(); ++i) own.w[i] = row.inner_score(own.z[i]);
+    inner_->of_normal_scores(own.w, row.inner, own.u.data(), own.slopes.data());
+    for (double& slope : own.slopes) slope *= row.scale;
+    return own;
+}
+
+// Sums over even nodes; not good where tails are too heavy for their moments: they end at the last node, where this
+// rule knows no end.
+struct Adapted::Even {
+    bool good = false;
+    double mean = 0;
+    double variance = 0;
+    double mean_difference = 0;  // half that of two draws: the integral of (2 Phi(z) - 1) u over the normal density
+};
+
+Adapted::Even Adapted::even(const Row& row) const {
+    if (!(row.scale <= kMaxScale) || !inner_->jumps(row.inner).empty()) return {};
+    const EvenNodes& nodes = even_nodes(row.scale);
+    const std::size_t count = nodes.z.size();
+    thread_local std::vector<double> kept;
+    std::vector<double>& all = kept;
+    all.resize(3 * count);
+    double* w = all.data();
+    double* u = w + count;
+    for (std::size_t i = 0; i < count; ++i) w[i] = row.inner_score(nodes.z[i]);
+    inner_->of_normal_scores({w, count}, row.inner, u, u + count);
+    const double centre = u[count / 2];
+    double mean = 0;
+    double square = 0;
+    double difference = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double own = u[i] - centre;
+        const double part = nodes.weights[i] * own;
+        mean += part;
+        square += part * own;
+        difference += nodes.by_rank[i] * own;
+    }
+    const auto at_end = [&](std::size_t i) { return nodes.weights[i] * (u[i] - centre) * (u[i] - centre); };
+    constexpr double kNothing = 1e-11;
+    if (!(at_end(0) + at_end(count - 1) < kNothing * square)) return {};
+    return {true, centre + mean, std::max(square - mean * mean, 0.0), difference};
+}
+
+// Of what lies beyond z on its side of 0: the integral of Phi(-|x|) du from there on.
+double Adapted::beyond(const Row& row, double z) const {
+    const Rule& own = rule<15>();
+    const double side = z < 0 ? -1 : 1;
+    const double from = std::fabs(z);
+    const double panels = std::ceil((kFarthest - from) * std::max(1.0, row.scale) / 2);
+    const std::size_t count = static_cast<std::size_t>(panels) * own.places.size();
+    thread_local std::vector<double> kept;
+    std::vector<double>& all = kept;
+    all.resize(4 * count);
+    double* w = all.data();
+    double* u = w + count;
+    double* slopes = u + count;
+    double* p = slopes + count;
+    const double half = (kFarthest - from) / panels / 2;
+    std::size_t at = 0;
+    for (double k = 0; k < panels; ++k)
+        for (const double place : own.places) {
+            const double x = from + half * (2 * k + 1 + place);
+            p[at] = -x;
+            w[at++] = row.inner_score(side * x);
+        }
+    inner_->of_normal_scores({w, count}, row.inner, u, slopes);
+    scores::normal_cdf_block(count, p);
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += own.weights[i % own.weights.size()] * p[i] * slopes[i];
+    return sum * half * row.scale;
 }
 
 double Adapted::crps(double u, Further further) const {
     const Row row(further);
     if (!std::isfinite(u)) return std::fabs(u);
     if (inner_->is_normal()) return row.scale * inner_->crps((u - row.shift) / row.scale, {});
+    if (lines_ != nullptr)
+        return families::line_crps(*lines_, row.shift, row.scale, inner_->normal_score(u, row.inner));
     const double first = inner_->of_normal_score(row.inner_score(-kFarthest), row.inner);
     const double last = inner_->of_normal_score(row.inner_score(kFarthest), row.inner);
     const double inside = std::clamp(u, first, last);
     const double at = row.own(inner_->upper_normal_score(inside, row.inner));
     double sum = std::fabs(u - inside);
-    thread_local std::vector<double> p, weights;
-    p.clear();
-    weights.clear();
-    for_nodes(row, {at}, [&](double z, double weight, double, double slope) {
-        p.push_back(z > at ? -z : z);
-        weights.push_back(weight * slope);
-    });
-    scores::normal_cdf_block(p.size(), p.data());
-    for (std::size_t i = 0; i < p.size(); ++i) sum += weights[i] * p[i] * p[i];
+    if (const Even own = even(row); own.good) {
+        // E|U - u| less half the mean difference of two draws; the former from the shorter tail.
+        return sum + 2 * beyond(row, at) + std::copysign(1.0, at) * (inside - own.mean) - own.mean_difference;
+    }
+    Nodes& all = nodes(row, {at});
+    for (double& z : all.z) z = z > at ? -z : z;
+    scores::normal_cdf_block(all.z.size(), all.z.data());
+    for (std::size_t i = 0; i < all.z.size(); ++i) sum += all.weights[i] * all.slopes[i] * all.z[i] * all.z[i];
     return sum;
 }
 
 Adapted::Moments Adapted::moments(const Row& row) const {
     if (inner_->is_normal()) return {row.shift, row.scale};
-    if (row.scale <= kMaxScale && inner_->jumps(row.inner).empty()) {
-        const EvenNodes& nodes = even_nodes(row.scale);
-        const std::size_t count = nodes.z.size();
-        thread_local std::vector<double> w, u, slopes;
-        w.resize(count);
-        u.resize(count);
-        slopes.resize(count);
-        std::transform(nodes.z.begin(), nodes.z.end(), w.begin(), [&](double own) { return row.inner_score(own); });
-        inner_->of_normal_scores(w, row.inner, u.data(), slopes.data());
-        const double centre = u[count / 2];
-        double mean = 0;
-        double square = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const double part = nodes.weights[i] * (u[i] - centre);
-            mean += part;
-            square += part * (u[i] - centre);
-        }
-        // Tails that are too heavy for their moments end at the last node, where this rule knows no end.
-        const auto at_end = [&](std::size_t i) { return nodes.weights[i] * (u[i] - centre) * (u[i] - centre); };
-        constexpr double kNothing = 1e-11;
-        if (at_end(0) + at_end(count - 1) < kNothing * square)
-            return {centre + mean, std::sqrt(std::max(square - mean * mean, 0.0))};
+    if (lines_ != nullptr) {
+        const families::LineMoments moments = families::line_moments(*lines_, row.shift, row.scale);
+        return {moments.mean, moments.sd};
     }
+    if (const Even own = even(row); own.good) return {own.mean, std::sqrt(own.variance)};
     double mean = 0;
     double square = 0;
     const double centre = inner_->of_normal_score(row.shift, row.inner);
-    for_nodes(row, {}, [&](double z, double weight, double u, double) {
-        const double part = weight * normal_pdf(z) * (u - centre);
+    Nodes& all = nodes(row, {});
+    const std::size_t count = all.z.size();
+    double* z = all.z.data();
+#pragma omp simd
+    for (std::size_t i = 0; i < count; ++i) z[i] = core::vector_exp(-z[i] * z[i] / 2);  // all of them within kFarthest
+    constexpr double kDensity = scores::kRootHalf * scores::kOneOverRootPi;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double part = kDensity * all.weights[i] * z[i] * (all.u[i] - centre);
         mean += part;
-        square += part * (u - centre);
-    });
+        square += part * (all.u[i] - centre);
+    }
     return {centre + mean, std::sqrt(std::max(square - mean * mean, 0.0))};
 }
 

@@ -43,11 +43,18 @@ public:
     }
     // By a cubic between places kPerUnit to the unit, right to 1e-10: many scores come from quadratures.
     void of_normal_scores(std::span<const double> z, Further, double* u, double* slopes) const override {
-        static const std::vector<Place> places = [this] {
-            std::vector<Place> made;
+        static const std::vector<Cubic> cubics = [this] {
+            std::vector<Cubic> made;
+            double value = 0;
+            double slope = 0;
             for (double k = 0; k <= kEnd * kPerUnit + 1; ++k) {
-                const double at = of_normal_score(k / kPerUnit, {});
-                made.push_back({at, 1 / normal_score_slope(at, {}) / kPerUnit});
+                const double next = of_normal_score(k / kPerUnit, {});
+                const double next_slope = 1 / normal_score_slope(next, {}) / kPerUnit;
+                const double rise = next - value;
+                if (k > 0)
+                    made.push_back({value, slope, 3 * rise - 2 * slope - next_slope, slope + next_slope - 2 * rise});
+                value = next;
+                slope = next_slope;
             }
             return made;
         }();
@@ -59,13 +66,9 @@ public:
             }
             const auto k = static_cast<std::size_t>(at);
             const double t = at - static_cast<double>(k);
-            const Place& a = places[k];
-            const Place& b = places[k + 1];
-            const double rise = b.u - a.u;
-            const double second = 3 * rise - 2 * a.slope - b.slope;
-            const double third = a.slope + b.slope - 2 * rise;
-            u[i] = std::copysign(a.u + t * (a.slope + t * (second + t * third)), z[i]);
-            slopes[i] = kPerUnit * (a.slope + t * (2 * second + t * 3 * third));
+            const Cubic& own = cubics[k];
+            u[i] = std::copysign(own.value + t * (own.slope + t * (own.second + t * own.third)), z[i]);
+            slopes[i] = kPerUnit * (own.slope + t * (2 * own.second + t * 3 * own.third));
         }
     }
     double normal_score_slope(double u, Further) const override {
@@ -75,9 +78,9 @@ public:
 
 private:
     static constexpr double kPerUnit = 64;
-    // u of a normal score, and its slope between one place and the next.
-    struct Place {
-        double u, slope;
+    // From one place to the next.
+    struct Cubic {
+        double value, slope, second, third;
     };
 };
 

@@ -1,5 +1,6 @@
 #include "families/normal.hpp"
 
+#include <algorithm>
 #include <boost/math/special_functions/erf.hpp>
 #include <cmath>
 #include <limits>
@@ -87,6 +88,10 @@ public:
     }
     void cdf_block(std::size_t rows, double* values) const override { scores::normal_cdf_block(rows, values); }
     bool is_normal() const override { return true; }
+    void of_normal_scores(std::span<const double> z, Further, double* u, double* slopes) const override {
+        std::copy(z.begin(), z.end(), u);
+        std::fill_n(slopes, z.size(), 1.0);
+    }
     double normal_score(double u, Further) const override { return u; }
     double of_normal_score(double z, Further) const override { return z; }
     double normal_score_slope(double, Further) const override { return 1; }

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "families/lines.hpp"
 #include "families/members.hpp"
 #include "families/normal.hpp"
 
@@ -110,6 +111,8 @@ Recalibrated::Recalibrated(Knots knots, std::vector<double> predicted, std::vect
         take_panels();
         return;
     }
+    if (knots_ == Knots::scores && inner_->is_normal())
+        lines_ = std::make_shared<const families::Lines>(v_, w_, 1 / first_slope_, 1 / last_slope_);
     mean_ = inner_->mean({});
     sd_ = inner_->sd({});
     const std::size_t last = w_.size() - 1;
@@ -395,14 +398,22 @@ double Recalibrated::rise(std::size_t piece) const {
     return low.below < low.above ? high.below - low.below : low.above - high.above;
 }
 
+std::size_t Recalibrated::piece_of_score(double v) const {
+    return static_cast<std::size_t>(std::upper_bound(v_.begin(), v_.end(), v) - v_.begin());
+}
+
+// The w that has the score v, in the piece. Of scores.
+double Recalibrated::at_score(std::size_t piece, double v) const {
+    if (is_first(piece)) return w_[0] + (v - v_[0]) / first_slope_;
+    if (is_last(piece)) return w_.back() + (v - v_.back()) / last_slope_;
+    const double share = (v - v_[piece - 1]) / (v_[piece] - v_[piece - 1]);
+    return w_[piece - 1] + (w_[piece] - w_[piece - 1]) * share;
+}
+
 // The w that has the score v, and these probabilities on its sides.
 double Recalibrated::at_score(double v, Sides p) const {
     if (knots_ == Knots::scores) {
-        const auto piece = static_cast<std::size_t>(std::upper_bound(v_.begin(), v_.end(), v) - v_.begin());
-        if (is_first(piece)) return w_[0] + (v - v_[0]) / first_slope_;
-        if (is_last(piece)) return w_.back() + (v - v_.back()) / last_slope_;
-        const double share = (v - v_[piece - 1]) / (v_[piece] - v_[piece - 1]);
-        return w_[piece - 1] + (w_[piece] - w_[piece - 1]) * share;
+        return at_score(piece_of_score(v), v);
     }
     const auto piece =
         static_cast<std::size_t>(std::upper_bound(actual_.begin(), actual_.end(), p.below) - actual_.begin());
@@ -499,7 +510,8 @@ void Recalibrated::for_nodes(Further further, std::vector<double> splits, Use&& 
     const std::vector<double> jumps = inner_->jumps(further);
     splits.insert(splits.end(), jumps.begin(), jumps.end());
     std::sort(splits.begin(), splits.end());
-    thread_local std::vector<double> u, slopes;
+    thread_local std::array<std::vector<double>, 2> kept;
+    auto& [u, slopes] = kept;
     u.resize(nodes_.size());
     slopes.resize(nodes_.size());
     inner_->of_normal_scores(node_scores_, further, u.data(), slopes.data());
@@ -643,7 +655,27 @@ std::vector<double> Recalibrated::jumps(Further further) const {
     return all;
 }
 
+void Recalibrated::of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const {
+    if (knots_ == Knots::probabilities) return Family::of_normal_scores(z, further, u, slopes);
+    thread_local std::array<std::vector<double>, 2> kept;
+    auto& [w, by] = kept;
+    w.resize(z.size());
+    by.resize(z.size());
+    // Most scores come in rising order: the piece of one is that of the last, or not far above.
+    std::size_t piece = 0;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+        if (piece > 0 && z[i] < v_[piece - 1])
+            piece = static_cast<std::size_t>(std::upper_bound(v_.begin(), v_.end(), z[i]) - v_.begin());
+        while (piece < v_.size() && v_[piece] <= z[i]) ++piece;
+        w[i] = at_score(piece, z[i]);
+        by[i] = 1 / slope(piece);
+    }
+    inner_->of_normal_scores(w, further, u, slopes);
+    for (std::size_t i = 0; i < z.size(); ++i) slopes[i] *= by[i];
+}
+
 double Recalibrated::of_normal_score(double score, Further further) const {
+    if (knots_ == Knots::scores) return inner_->of_normal_score(at_score(piece_of_score(score), score), further);
     return inner_->of_normal_score(at_score(score, {normal_cdf(score), normal_cdf(-score)}), further);
 }
 

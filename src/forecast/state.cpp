@@ -15,10 +15,23 @@ namespace accrue {
 
 using Json = nlohmann::ordered_json;
 
+SharedFamily adapted_family(const SharedFamily& family) {
+    return family->is_normal() ? family : std::make_shared<Adapted>(family);
+}
+
 Forecast adapted(const Forecast& forecast, std::span<const Moved> moves) {
     const std::size_t rows = forecast.sigma.size();
     core::require(moves.size() == rows, "there are {} moves, but {} rows", moves.size(), rows);
     core::require(!forecast.mean.empty(), "a state moves forecasts around a prediction: give one");
+    if (forecast.family->is_normal()) {
+        // Of another mean and another sigma it is still normal.
+        Forecast result = forecast;
+        for (std::size_t i = 0; i < rows; ++i) {
+            result.mean[i] += moves[i].shift * forecast.sigma[i];
+            result.sigma[i] *= moves[i].scale;
+        }
+        return result;
+    }
     const auto family = std::make_shared<Adapted>(forecast.family);
     const std::size_t before = parameters_per_row(*forecast.family);
     const std::size_t width = parameters_per_row(*family);

@@ -1,5 +1,6 @@
 // What a state does for every time and every row: all candidates side by side, in vector code.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -20,7 +21,8 @@ constexpr double kMaxLog = 5;
 const double kMeanToScale = std::sqrt(std::numbers::pi / 2);  // of the absolute value of a normal number
 
 double within(double value, double most) {
-    return value < -most ? -most : value > most ? most : value;
+    const double above = value > -most ? value : -most;
+    return above < most ? above : most;
 }
 
 // k of a row, by how far its trust is from 1.
@@ -32,7 +34,8 @@ double unit_of(double distrust, double log_sigma, double log_unit) {
 // `count` candidates side by side, whose products and sums are `stride` apart.
 void solve(std::size_t n, std::size_t count, std::size_t stride, const double* products, const double* sums,
            double weight, double first, double others, double* b) {
-    std::vector<double> lower(n * n * count);
+    thread_local std::vector<double> lower;
+    lower.resize(n * n * count);
     const auto l = [&](std::size_t i, std::size_t j) { return lower.data() + (i * n + j) * count; };
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
@@ -72,23 +75,56 @@ double product(std::span<const double> coefficients, std::span<const double> x) 
 struct Seen {
     double score, sigma, log_sigma;
 };
-// Adds what the forecasts of this row left. `taken` is its score as the shift takes it, in units of k.
-void add_row(std::size_t count, const Seen& row, const double* __restrict shift, const double* __restrict scale,
-             const double* __restrict log_unit, const double* __restrict distrust, double* __restrict loss,
-             double* __restrict left, double* __restrict log_sigmas, double* __restrict taken) {
+// Adds what the forecasts of this row left, for a vector of candidates. `taken` is its score as the shift takes it, in
+// units of k.
+constexpr std::size_t kLanes = 8;
+void add_lanes(Seen row, const double* __restrict shift, const double* __restrict scale,
+               const double* __restrict log_unit, const double* __restrict distrust, double* __restrict loss,
+               double* __restrict left, double* __restrict log_sigmas, double* __restrict taken) {
     const double mean_to_scale = kMeanToScale;
 #pragma omp simd
-    for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t c = 0; c < kLanes; ++c) {
         const double unit = unit_of(distrust[c], row.log_sigma, log_unit[c]);
         const double error = row.score - unit * shift[c];
         const double spread = unit * scale[c];
         const scores::ErfGauss g = scores::erf_gauss(error / spread * scores::kRootHalf);
-        loss[c] += row.sigma * scores::crps_value(error, spread, g);
+        // As scores::crps_value, which would keep g in memory: this loop is vector code only without.
+        loss[c] += row.sigma * (std::fabs(error) * std::fabs(g.erf) +
+                                spread * (scores::kRootTwoOverPi * g.gauss - scores::kOneOverRootPi));
         const double rest = error / unit;
         taken[c] = shift[c] + within(rest, State::kFarthestForShift * scale[c]);
         left[c] += mean_to_scale * std::fabs(within(rest, State::kFarthestForScale * scale[c]));
         log_sigmas[c] += row.log_sigma;
     }
+}
+
+// The same for all candidates. Those that fill no vector are brought into one: one by one they would take longer than
+// all others.
+void add_row(std::size_t count, const Seen& row, const double* shift, const double* scale, const double* log_unit,
+             const double* distrust, double* loss, double* left, double* log_sigmas, double* taken) {
+    std::size_t c = 0;
+    for (; c + kLanes <= count; c += kLanes)
+        add_lanes(row, shift + c, scale + c, log_unit + c, distrust + c, loss + c, left + c, log_sigmas + c, taken + c);
+    if (c == count) return;
+    using Lanes = std::array<double, kLanes>;
+    Lanes own_shift{}, own_scale, own_unit{}, own_distrust{}, own_loss{}, own_left{}, own_sigmas{}, own_taken{};
+    own_scale.fill(1);
+    const std::size_t rest = count - c;
+    const auto take = [&](const double* from, Lanes& to) { std::copy_n(from + c, rest, to.begin()); };
+    take(shift, own_shift);
+    take(scale, own_scale);
+    take(log_unit, own_unit);
+    take(distrust, own_distrust);
+    take(loss, own_loss);
+    take(left, own_left);
+    take(log_sigmas, own_sigmas);
+    add_lanes(row, own_shift.data(), own_scale.data(), own_unit.data(), own_distrust.data(), own_loss.data(),
+              own_left.data(), own_sigmas.data(), own_taken.data());
+    const auto put = [&](const Lanes& from, double* to) { std::copy_n(from.begin(), rest, to + c); };
+    put(own_loss, loss);
+    put(own_left, left);
+    put(own_sigmas, log_sigmas);
+    put(own_taken, taken);
 }
 
 }  // namespace
@@ -142,7 +178,8 @@ const std::vector<double>& State::fades(double gap) {
 void State::observe(double time, std::span<const Observation> rows) {
     core::require(time > clock_, "the state has seen time {} already", time);
     if (rows.empty()) return;
-    std::vector<std::size_t> groups(rows.size(), kNoGroup);
+    thread_local std::vector<std::size_t> groups, present;
+    groups.assign(rows.size(), kNoGroup);
     if (!options_.group.empty())
         for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::string label(rows[i].group);
@@ -161,7 +198,8 @@ void State::observe(double time, std::span<const Observation> rows) {
     };
 
     // What every candidate forecasts now, before any row is added: coefficients, scale, log s; of groups their shifts.
-    std::vector<double> now((n + 5) * all);
+    thread_local std::vector<double> now, group_shifts, f;
+    now.assign((n + 5) * all, 0.0);
     double* coefficients = now.data();
     double* scale = coefficients + n * all;
     double* log_unit = scale + all;
@@ -180,11 +218,11 @@ void State::observe(double time, std::span<const Observation> rows) {
     for (std::size_t c = 0; c < all; ++c)
         scale[c] = (sums_.left[c] + options_.shrink) / (sums_.products[c] + options_.shrink);
     const auto sums_of = [&](std::size_t group) { return sums_.groups.data() + group * (n + 1) * all; };
-    std::vector<std::size_t> present = groups;
+    present = groups;
     std::sort(present.begin(), present.end());
     present.erase(std::unique(present.begin(), present.end()), present.end());
     std::erase(present, kNoGroup);
-    std::vector<double> group_shifts(present.size() * all);
+    group_shifts.resize(present.size() * all);
     for (std::size_t p = 0; p < present.size(); ++p) {
         const std::size_t group = present[p];
         double* own = sums_of(group);
@@ -197,7 +235,7 @@ void State::observe(double time, std::span<const Observation> rows) {
         for (std::size_t c = 0; c < all; ++c) of_group[c] /= own[c] + options_.shrink;
     }
 
-    std::vector<double> f(n, 1.0);
+    f.assign(n, 1.0);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         std::copy(rows[i].x.begin(), rows[i].x.end(), f.begin() + 1);
         std::copy(coefficients, coefficients + all, shift);

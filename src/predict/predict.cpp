@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 
-#include "accrue/adapted.hpp"
 #include "accrue/group_maps.hpp"
 #include "accrue/messages.hpp"
 #include "accrue/state.hpp"
@@ -139,7 +138,7 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
                       "the model has a state, which moves forecasts around a prediction: name its column "
                       "with {}",
                       core::option("prediction"));
-        plan.inputs.push_back({state->options().time, Kind::time});
+        plan.inputs.push_back({state->options().time, state->options().dates ? Kind::time : Kind::number});
         const auto number = [state](const std::string& label) {
             const std::size_t own = state->group(label);
             return own == State::kNoGroup ? -1.0 : static_cast<double>(own);
@@ -148,7 +147,7 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
     }
     if (has_mean) plan.added.push_back({"mean", "mean of the forecast"});
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
-    const SharedFamily shared = state != nullptr ? std::make_shared<Adapted>(model.family()) : model.family();
+    const SharedFamily shared = state != nullptr ? adapted_family(model.family()) : model.family();
     const Family& family = *shared;
     const Recalibrated* recalibrated = common_map(family);
     const bool of_gaussian = recalibrated != nullptr && recalibrated->inner()->is_normal();

@@ -168,7 +168,7 @@ struct ForecastRows {
     const RowFamilies& families;
     std::span<const double> scores = {}, scales = {};
     std::span<const double> located = {};              // errors about the location, to which a constant sigma is fitted
-    const verification::ScoredRows* scored = nullptr;  // where scores and intervals are known, and are no family's
+    const verification::ScoredRows* scored = nullptr;  // where scores and intervals are known
 
     std::size_t size() const { return errors.size(); }
     const double* weights_from(std::size_t begin) const { return accrue::scores::weights_from(weights, begin); }
@@ -193,6 +193,20 @@ struct ForecastRows {
         }
     }
 };
+
+// An interval that ends on a bound holds the observations there, whatever rounding makes of them.
+void with_slack(const Family& family, double& low, double& high) {
+    if (!family.limits().any()) return;
+    constexpr double kRounding = 1e-9;
+    low -= kRounding * (1 + std::fabs(low));
+    high += kRounding * (1 + std::fabs(high));
+}
+
+// Beyond this a PIT is 0 or 1 in doubles.
+constexpr double kFarthest = 38;
+double held_score(const Standardised& family, double z) {
+    return std::clamp(family.normal_score(z), -kFarthest, kFarthest);
+}
 
 // From the sum of squares, unless that left the doubles on its way.
 double root_mean_square(std::span<const double> values, std::span<const double> weights, double sum, double total) {
@@ -262,7 +276,7 @@ Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options,
     v.dependence = evidence.dependence;
     v.neighbours = evidence.neighbours;
     v.beta = balanced_beta(rows.located, rows.weights);
-    v.ensemble = rows.scored != nullptr;
+    v.ensemble = rows.scored != nullptr && rows.scored->families == nullptr;
     bool symmetric = !v.ensemble;
     bool has_density = !v.ensemble;
     for (std::size_t k = 0; k < rows.families.count(); ++k) {
@@ -284,7 +298,7 @@ Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options,
         return moments_of_block(end - begin, &rows.errors[begin], &rows.sigmas[begin], rows.weights_from(begin),
                                 z.data(), crps.data());
     });
-    if (moments.not_positive > 0 && rows.scored == nullptr) scores::refuse_sigma(rows.sigmas);
+    if (moments.not_positive > 0 && !v.ensemble) scores::refuse_sigma(rows.sigmas);
     const double total = moments.weight;
     v.crps = moments.crps / total;
     v.rs = scores::sorted_reliability(rows.scores, rows.scales, rows.weights, total, shared.buffers);
@@ -293,16 +307,20 @@ Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options,
     v.rs_floor = reliability_floor(v.effective_rows);
     v.nlpd = kUndefined;
     if (has_density)
-        v.nlpd = core::sum_blocks<double>(
-                     n, kBlock,
-                     [&](std::size_t begin, std::size_t end) {
-                         BlockBuffer nlpd;
-                         rows.score_block(begin, end, nlpd.data(), [](const Standardised& family, auto... arguments) {
-                             family.nlpd_block(arguments...);
-                         });
-                         return weighted_sum_of_block(end - begin, nlpd.data(), rows.weights_from(begin));
-                     }) /
-                 total;
+        v.nlpd =
+            core::sum_blocks<double>(
+                n, kBlock,
+                [&](std::size_t begin, std::size_t end) {
+                    BlockBuffer nlpd;
+                    if (rows.scored != nullptr)
+                        std::copy_n(&rows.scored->nlpd[begin], end - begin, nlpd.data());
+                    else
+                        rows.score_block(begin, end, nlpd.data(), [](const Standardised& family, auto... arguments) {
+                            family.nlpd_block(arguments...);
+                        });
+                    return weighted_sum_of_block(end - begin, nlpd.data(), rows.weights_from(begin));
+                }) /
+            total;
     v.mean_z = moments.mean_z;
     v.sd_z = std::sqrt(moments.squares_z / total);
     v.sharpness = root_mean_square(rows.sigmas, rows.weights, moments.sigma_squared, total);
@@ -326,10 +344,12 @@ Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options,
             continue;
         }
         std::vector<std::pair<double, double>> bounds;
-        for (const Standardised& family : rows.families.alike()) bounds.push_back(family.interval(level));
+        if (rows.scored == nullptr)
+            for (const Standardised& family : rows.families.alike()) bounds.push_back(family.interval(level));
         const auto inside = core::sum_blocks<Inside>(n, kBlock, [&](std::size_t begin, std::size_t end) {
             if (rows.scored != nullptr)
-                return inside_of_block(end - begin, &rows.errors[begin], accrue::scores::weights_from({}, begin),
+                return inside_of_block(end - begin, &rows.errors[begin],
+                                       v.ensemble ? accrue::scores::weights_from({}, begin) : &rows.sigmas[begin],
                                        rows.weights_from(begin), &rows.scored->low[k][begin],
                                        &rows.scored->high[k][begin]);
             BlockBuffer low;
@@ -338,11 +358,7 @@ Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options,
                 std::tie(low[i - begin], high[i - begin]) =
                     bounds.empty() ? rows.families.with(i, [&](const Standardised& own) { return own.interval(level); })
                                    : bounds[rows.families.code(i)];
-                if (!rows.families.family(rows.families.code(i)).limits().any()) continue;
-                // An interval that ends on a bound holds the observations there, whatever rounding makes of them.
-                constexpr double kRounding = 1e-9;
-                low[i - begin] -= kRounding * (1 + std::fabs(low[i - begin]));
-                high[i - begin] += kRounding * (1 + std::fabs(high[i - begin]));
+                with_slack(rows.families.family(rows.families.code(i)), low[i - begin], high[i - begin]);
             }
             return inside_of_block(end - begin, &rows.errors[begin], &rows.sigmas[begin], rows.weights_from(begin),
                                    low.data(), high.data());
@@ -505,11 +521,8 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
     const bool normal = std::all_of(families.list.begin(), families.list.end(),
                                     [](const SharedFamily& family) { return family->is_normal(); });
     if (!normal) {
-        // Beyond this a PIT is 0 or 1 in doubles.
-        constexpr double kFarthest = 38;
-        for_rows(own_scores, [&](const Standardised& family, std::size_t i) {
-            return std::clamp(family.normal_score(errors[i] / sigmas[i]), -kFarthest, kFarthest);
-        });
+        for_rows(own_scores,
+                 [&](const Standardised& family, std::size_t i) { return held_score(family, errors[i] / sigmas[i]); });
         rows.scores = own_scores;
         rows.scales = {};
     }
@@ -521,12 +534,58 @@ Verification verify(std::span<const double> errors, std::span<const double> sigm
     return verify_all(rows, groups, options, by);
 }
 
+verification::FamilyScores::FamilyScores(std::span<const double> errors, std::span<const double> sigmas,
+                                         const RowFamilies& families, std::span<const double> levels)
+    : errors_(errors), sigmas_(sigmas), families_(families) {
+    const std::size_t n = errors.size();
+    bool has_density = true;
+    for (std::size_t k = 0; k < families.count(); ++k) has_density = has_density && families.family(k).has_density();
+    for (auto* values : {&scores_, &crps_, &located_}) values->resize(n);
+    if (has_density) nlpd_.resize(n);
+    for (auto* ends : {&low_, &high_}) ends->assign(levels.size(), std::vector<double>(n));
+    std::vector<std::pair<double, double>> alike;  // family after family, where all rows of one have the same
+    for (const Standardised& family : families.alike())
+        for (const double level : levels) alike.push_back(family.interval(level));
+    core::for_blocks(n, kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            families.with(i, [&](const Standardised& own) {
+                scores_[i] = held_score(own, errors[i] / sigmas[i]);
+                own.crps_block(1, &errors[i], &sigmas[i], &crps_[i]);
+                if (has_density) own.nlpd_block(1, &errors[i], &sigmas[i], &nlpd_[i]);
+                located_[i] = errors[i] + own.mean_shift(sigmas[i]);
+                for (std::size_t k = 0; k < levels.size(); ++k) {
+                    std::tie(low_[k][i], high_[k][i]) =
+                        alike.empty() ? own.interval(levels[k]) : alike[families.code(i) * levels.size() + k];
+                    with_slack(own.family(), low_[k][i], high_[k][i]);
+                }
+                return 0;
+            });
+    });
+}
+
+verification::ScoredRows verification::FamilyScores::rows() const {
+    ScoredRows own{errors_, sigmas_, scores_, crps_};
+    own.low.assign(low_.begin(), low_.end());
+    own.high.assign(high_.begin(), high_.end());
+    own.families = &families_;
+    own.located = located_;
+    own.nlpd = nlpd_;
+    return own;
+}
+
 Verification verification::verify_scored(const ScoredRows& scored, std::span<const double> weights,
                                          const Grouping& groups, const VerifyOptions& options,
                                          std::span<const ColumnGrouping> by) {
     check_rows(scored.errors.size(), weights, groups, options, by);
-    const RowFamilies families({{normal_family()}}, scored.errors.size());
-    ForecastRows rows{scored.errors, scored.sigmas, weights, families, scored.scores, {}, scored.errors, &scored};
+    const RowFamilies normal({{normal_family()}}, scored.errors.size());
+    ForecastRows rows{scored.errors,
+                      scored.sigmas,
+                      weights,
+                      scored.families != nullptr ? *scored.families : normal,
+                      scored.scores,
+                      {},
+                      scored.located.empty() ? scored.errors : scored.located,
+                      &scored};
     return verify_all(rows, groups, options, by);
 }
 

@@ -167,6 +167,83 @@ TEST(Replay, FitsFromThePastAlone) {
     for (std::size_t i = 0; i < 400; ++i) ASSERT_EQ(c.forecast.sigma[i], d.forecast.sigma[i]) << i;
 }
 
+// A map of each fit's own: errors are skewed, and the family that is fitted is symmetric.
+Model recalibrated_model(double calibration_share) {
+    support::Rows data = support::some_rows(400, 11);
+    core::Random random(12);
+    for (std::size_t i = 0; i < data.errors.size(); ++i) {
+        data.errors[i] = std::expm1(data.errors[i] / 2);
+        data.prediction.push_back(random.normal());
+        data.times.push_back(static_cast<double>(i));
+    }
+    FitOptions options;
+    options.form = "polynomial";
+    options.family = "normal";
+    options.recalibrate = "isotonic";
+    options.calibration_share = calibration_share;
+    return fit(data.archive(), options).model;
+}
+
+TEST(Replay, FitsARecalibratedModelAgainWithAMapOfItsOwn) {
+    for (const double share : {0.0, 0.3}) {
+        const Model model = recalibrated_model(share);
+        TimedArchive archive(120, 5, 0, 1, 14);
+        for (std::size_t i = 0; i < archive.y.size(); ++i)
+            archive.y[i] = archive.mu[i] - std::expm1((archive.y[i] - archive.mu[i]) / 2);  // skewed the other way
+        const Replay refitted = replay(model, archive.rows(), refitting());
+        ASSERT_EQ(refitted.refits.size(), 3U);
+        ASSERT_TRUE(refitted.refitted);
+        const Model& last = *refitted.refitted;
+        ASSERT_TRUE(last.family()->recalibrated());
+        // Rows before the first fit have the model's map, those after the last one that of this fit.
+        const std::size_t early = 150;
+        const std::size_t late = archive.y.size() - 1;
+        const Forecast as_fitted = forecast_rows(model, archive.rows().inputs, archive.mu, archive.mu.size());
+        const Forecast as_last = forecast_rows(last, archive.rows().inputs, archive.mu, archive.mu.size());
+        for (const auto& [row, forecast] : {std::pair{early, as_fitted}, std::pair{late, as_last}}) {
+            const Moved moved = refitted.moves[row];
+            for (const double p : {0.05, 0.5, 0.95}) {
+                const double score = moved.shift + moved.scale * normal_family()->quantile(p, {});
+                const Distribution own = forecast.row(row);
+                const Standardised unmoved(own.family);
+                // Quadrature of the moments, to 1e-9, and rounding.
+                EXPECT_NEAR(refitted.forecast.row(row).quantile(p),
+                            own.mean + own.sigma * unmoved.of_normal_score(score), 1e-8 * own.sigma)
+                    << row;
+            }
+        }
+        // The map of the first fit leans the wrong way; 400 rows from day 40 on.
+        ReplayOptions late_ones = refitting();
+        late_ones.from = "40";
+        const Replay scored = replay(model, archive.rows(), late_ones);
+        EXPECT_LT(scored.figures.crps, scored.fixed_figures.crps);
+        EXPECT_LT(scored.figures.calibration_error, 0.1);
+        const TimedArchive next(1, 5, 0, 1, 13, false, 120);
+        EXPECT_NO_THROW(update(last.with_state(refitted.state), next.rows()));
+    }
+}
+
+TEST(Replay, ARecalibratedModelEndsInTheStateOfItsUpdates) {
+    const Model model = recalibrated_model(0);
+    const TimedArchive archive(30, 2, 0.5, 1.3, 15);
+    const Replay replayed = replay(model, archive.rows(), {});
+    const Model once = update(model, archive.rows(), {});
+    EXPECT_EQ(model.with_state(replayed.state).text(), once.text());
+    Model daily = model;
+    for (std::size_t at = 0; at < archive.x.size(); at += 2)
+        daily = Model::parse(update(daily, archive.rows(at, at + 2)).text());
+    EXPECT_EQ(daily.text(), once.text());
+    // What predict says of the next day is what a replay that goes on says.
+    const TimedArchive next(1, 2, 0, 1, 16, false, 30);
+    const Forecast ahead = forecast_at(once, next.rows().inputs, next.mu, next.times);
+    const Replay on = replay(once, next.rows(), {});
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(ahead.mean[i], on.forecast.mean[i]);
+        EXPECT_EQ(ahead.sigma[i], on.forecast.sigma[i]);
+        EXPECT_EQ(ahead.row(i).quantile(0.1), on.forecast.row(i).quantile(0.1));
+    }
+}
+
 TEST(Replay, SaysWhyItCannotFitAgain) {
     const TimedArchive archive = turned(30, 11);
     ReplayOptions options = refitting();

@@ -161,6 +161,39 @@ TEST_F(TimeCli, PredictForecastsAsReplayDid) {
     output({"predict", model(), rows, "--no-state", "-o", "-"});
 }
 
+TEST_F(TimeCli, ARecalibratedModelLearnsForecastsAndIsFittedAgain) {
+    output(fit_arguments(archive("a.csv", 300),
+                         {"--inputs", "x", "--form", "polynomial", "--time", "day", "--recalibrate", "isotonic"}));
+    const std::string rows = later("new.csv", 12, 0.8, 1.5);
+    const std::string forecasts = folder_.path("f.csv");
+    output({"replay", rows, "--model", model(), "-o", forecasts, "--json"});
+    const std::string moved = folder_.path("moved.json");
+    output({"update", model(), cut(rows, 1, 34, "1.csv"), "-o", moved});
+    const std::vector<std::string> own =
+        lines(output({"predict", moved, cut(rows, 34, 37, "2.csv"), "--interval", "0.9", "-o", "-"}));
+    const std::vector<std::string> replayed = lines(folder_.content(forecasts));
+    for (std::size_t row = 0; row < 3; ++row)
+        // mean, sigma, lower and upper stand side by side in both, behind 2 and 5 columns.
+        for (std::size_t k = 0; k < 4; ++k)
+            EXPECT_EQ(cells(replayed[34 + row])[2 + k], cells(own[1 + row])[5 + k]) << row << ", " << k;
+    const auto json = nlohmann::json::parse(output(
+        {"replay", later("long.csv", 200, 1, 1.6), "--model", model(), "--refit", "60d", "--window", "90d", "--json"}));
+    EXPECT_EQ(json.at("refits").size(), 3U);
+    EXPECT_LT(json.at("adapting").at("crps"), json.at("static").at("crps"));
+}
+
+TEST_F(TimeCli, PredictTakesTimesThatArePlainNumbers) {
+    output(fit_arguments(archive("a.csv", 100), {"--inputs", "x", "--form", "polynomial"}));
+    const std::string seen = folder_.file("seen.csv", "x,mu,y,t\n0.5,1,1.5,7\n0.2,1,1.4,7.5\n");
+    output({"update", model(), seen, "--time", "t", "--forget", "5", "-o", model()});
+    const std::string rows = folder_.file("next.csv", "x,mu,t\n0.5,1,7.75\n0.5,1,1e300\n");
+    const std::vector<std::string> out = lines(output({"predict", model(), rows, "-o", "-"}));
+    EXPECT_NE(cells(out[1])[3], "1") << "moved by what was seen";
+    EXPECT_EQ(cells(out[2])[3], "1") << "forgotten by then";
+    const std::string late = folder_.file("late.csv", "x,mu,t\n0.5,1,7.5\n");
+    EXPECT_NE(refusal(accrue({"predict", model(), late, "-o", "-"})).find("observations up to 7.5"), std::string::npos);
+}
+
 TEST_F(TimeCli, ReplayShowsWhatLearningBrings) {
     fit_model();
     const std::string rows = later("new.csv", 200, 1, 1.6);

@@ -149,6 +149,48 @@ TEST(Adapted, AMovedGaussianIsAGaussian) {
 }
 
 // Central differences with a step of 1e-5: their error is about 1e-10 and rounding 1e-10.
+// Many scores at once, in rising order and not, are each by itself.
+TEST(Adapted, ManyScoresAreThoseOfEach) {
+    const std::vector<double> z = {-9, -3, -0.4, 0, 0.01, 0.7, 2.5, 9, -1, 3, 0.3};
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        const std::vector<double> values = moved(one, 0.3, 1.2);
+        std::vector<double> u(z.size()), slopes(z.size());
+        family.of_normal_scores(z, values, u.data(), slopes.data());
+        constexpr double kStep = 1e-6;
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            const double at = family.of_normal_score(z[i], values);
+            // The cubics of the logistic family are right to 1e-10.
+            EXPECT_NEAR(u[i], at, 1e-9 * (1 + std::fabs(at))) << one.name << " " << z[i];
+            if (std::fabs(z[i]) > 4) continue;  // where some families have lost the digits for a difference
+            // The slope lies between the differences on both sides, but for their rounding and the curvature.
+            const double left = (at - family.of_normal_score(z[i] - kStep, values)) / kStep;
+            const double right = (family.of_normal_score(z[i] + kStep, values) - at) / kStep;
+            EXPECT_GE(slopes[i], std::min(left, right) - 1e-4 * (1 + std::fabs(at))) << one.name << " " << z[i];
+            EXPECT_LE(slopes[i], std::max(left, right) + 1e-4 * (1 + std::fabs(at))) << one.name << " " << z[i];
+        }
+    }
+}
+
+// Sums over the knots of a map in place of quadratures: against those of the map itself, which add positive parts only,
+// where the forecast has not moved; an observation far out and one between knots.
+TEST(Adapted, SumsOverKnotsAreThoseOfTheMap) {
+    core::Random random(11);
+    for (const std::size_t rows : {std::size_t{1}, std::size_t{2}, std::size_t{30}, std::size_t{5000}}) {
+        std::vector<double> scores(rows);
+        for (double& score : scores) score = std::expm1(random.normal());
+        const auto map = Recalibrated::fitted(scores);
+        const Adapted family(map);
+        const std::vector<double> values = {0, 1};
+        // 600 terms of numbers up to ten, each right to 3e-16.
+        EXPECT_NEAR(family.mean(values), map->mean({}), 1e-11 * map->sd({})) << rows;
+        EXPECT_NEAR(family.sd(values), map->sd({}), 1e-11 * map->sd({})) << rows;
+        for (const double u : {-400.0, -2.0, 0.013, 0.4, 5.0, 1e6})
+            EXPECT_NEAR(family.crps(u, values), map->crps(u, {}), 1e-11 * (map->sd({}) + std::fabs(u)))
+                << rows << " " << u;
+    }
+}
+
 TEST(Adapted, SlopesAreDerivatives) {
     constexpr double kStep = 1e-5;
     for (const Case& one : cases()) {

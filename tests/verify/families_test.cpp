@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "accrue/adapted.hpp"
 #include "accrue/recalibrated.hpp"
 #include "accrue/verify.hpp"
 #include "core/random.hpp"
 #include "support/families.hpp"
 #include "support/samples.hpp"
+#include "verify/scored_rows.hpp"
 
 namespace accrue {
 namespace {
@@ -119,6 +122,39 @@ TEST(VerifyFamilies, ValuesAndCodesPickTheirRows) {
         EXPECT_NEAR(group.crps, crps / count, 1e-12);
         EXPECT_NEAR(group.coverage[1].mean_width, width / count, 1e-12);
         EXPECT_NEAR(group.coverage[1].observed, inside / count, 1e-12);
+    }
+}
+
+// Rows that are looked at once and kept have the figures of rows that are looked at for each figure, digit by digit.
+TEST(VerifyFamilies, ScoresThatAreKeptGiveTheSameFigures) {
+    const Skewed rows(3000, 7);
+    core::Random random(8);
+    std::vector<double> parameters, moved;
+    std::vector<std::uint32_t> codes;
+    const SharedFamily inner = family("sinh-arcsinh");
+    const Adapted adapted(family("logistic"));
+    for (std::size_t i = 0; i < 3000; ++i) {
+        const std::vector<double> values = {random.uniform(-0.5, 0.5), random.uniform(-0.3, 0.3)};
+        parameters.insert(parameters.end(), {inner->mean(values), inner->sd(values), values[0], values[1]});
+        const std::vector<double> move = {random.uniform(-0.5, 0.5), random.uniform(0.7, 1.4)};
+        const Adapted::Moments moments = adapted.moments(move);
+        moved.insert(moved.end(), {moments.mean, moments.sd, move[0], move[1]});
+        codes.push_back(i % 2);
+    }
+    const std::vector<std::string> labels = {"a", "b"};
+    const ColumnGrouping by{"half", {codes, labels}};
+    VerifyOptions options;
+    options.levels = {0.5, 0.9};
+    for (const Families& families :
+         {Families{{inner}, {}, parameters}, Families{{std::make_shared<Adapted>(adapted)}, {}, moved}}) {
+        const Verification plain = verify(rows.errors, rows.sigmas, families, {}, {}, options, std::span(&by, 1));
+        const RowFamilies own(families, 3000);
+        const verification::FamilyScores scores(rows.errors, rows.sigmas, own, options.levels);
+        const Verification kept = verification::verify_scored(scores.rows(), {}, {}, options, std::span(&by, 1));
+        EXPECT_EQ(to_json(kept).dump(), to_json(plain).dump());
+        ASSERT_EQ(kept.by[0].values.size(), 2U);
+        EXPECT_EQ(kept.by[0].values[1].nlpd, plain.by[0].values[1].nlpd);
+        EXPECT_EQ(kept.by[0].values[1].crps, plain.by[0].values[1].crps);
     }
 }
 
