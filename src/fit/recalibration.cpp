@@ -44,7 +44,7 @@ constexpr std::size_t kMaxGroups = 1000;
 // Maps are tried on so many rows at most, evenly taken from all folds.
 constexpr std::size_t kRowsOfTrial = 50'000;
 // Rows refute the calibration of a forecast below the first, and bear it out from the second on.
-constexpr double kRefuted = 0.005;
+constexpr double kRefuted = 0.001;
 constexpr double kBorneOut = 0.05;
 
 Recalibrated::Kind kind_of(const std::string& name) {

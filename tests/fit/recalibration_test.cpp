@@ -299,7 +299,7 @@ int maps_taken(const Made& made) {
         taken += fit(made(seed), constant("auto")).recalibration.kind != "none" ? 1 : 0;
     return taken;
 }
-// Were a map taken of one archive in 200, as a test at 0.005 does, this would be exceeded once in 460 times.
+// Were a map taken of one archive in 1,000, as a test at 0.001 does, this would be exceeded once in 48,000 times.
 constexpr int kByChance = 2;
 
 TEST(Recalibration, AutoTakesNoMapOfRowsThatErrTogether) {

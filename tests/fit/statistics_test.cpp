@@ -47,7 +47,9 @@ TEST(FitStatistics, NetworkLearnsGFromAHundredRows) {
 
 TEST(FitStatistics, NetworkLearnsFiveDimensions) {
     const auto data = support::paper_rows("5D", 10000, 1);
-    const FitResult result = fit(data.rows.archive());
+    FitOptions options;
+    options.recalibrate = "none";  // sigma is that of a Gaussian
+    const FitResult result = fit(data.rows.archive(), options);
     const auto fresh = support::paper_rows("5D", 40000, 1001);
     const std::vector<std::span<const double>> inputs(fresh.rows.inputs.begin(), fresh.rows.inputs.end());
     const std::vector<double> sigma = result.model.forecast(inputs).sigma;
