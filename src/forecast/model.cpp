@@ -77,7 +77,7 @@ std::string Model::prediction() const {
     return content_->prediction_name;
 }
 bool Model::corrects_bias() const {
-    return content_->bias.field != nullptr;
+    return content_->bias.field != nullptr && !has_mean();
 }
 
 bool Model::has_mean() const {

@@ -47,6 +47,19 @@ TEST_F(Mean, IsLearnedUsedAndJudged) {
     }
 }
 
+TEST_F(Mean, IsLearnedTogetherWithTheScaleFromAConstant) {
+    const std::string model = folder_.path("m.json");
+    const std::string later = curve("later.csv", 500, 2);
+    output({"fit", curve("a.csv", 600, 1), "--inputs", "x", "--observation", "y", "--mean", "constant", "--bias",
+            "network", "--starts", "1", "--quiet", "-o", model});
+    EXPECT_NEAR(json({"evaluate", later, "--observation", "y", "--model", model}).at("rmse").get<double>(), 0.1, 0.03);
+    output({"predict", model, later, "-o", folder_.path("out.csv")});
+    const std::vector<std::string> rows = lines(folder_.content("out.csv"));
+    EXPECT_EQ(rows[0], "x,y,mean,sigma,off_support");
+    EXPECT_NEAR(std::stod(cells(rows[1])[2]), std::sin(std::stod(cells(rows[1])[0])), 0.2);
+    EXPECT_NE(output({"show", model}).find("mean              constant"), std::string::npos);
+}
+
 TEST_F(Mean, AndPredictionsExcludeEachOther) {
     const std::string model = learned("gp");
     const std::string file = archive("b.csv");
