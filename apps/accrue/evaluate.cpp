@@ -61,7 +61,8 @@ void add_evaluate(CLI::App& app) {
         "  accrue evaluate forecasts.csv --prediction mu --observation y --sigma sigma\n"
         "  accrue evaluate 2023.csv 2024.csv --error e --sigma raw --sigma tuned --group storm --json\n"
         "  accrue evaluate later.csv --prediction mu --observation y --model model.json --by station\n"
-        "  accrue evaluate later.csv --prediction mu --observation y --model model.json --conditional --time time\n"
+        "  accrue evaluate later.csv --prediction mu --observation y --model model.json --conditional\n"
+        "  accrue evaluate later.csv --error e --sigma sigma --inputs wind --conditional --time date\n"
         "  accrue evaluate ensemble.csv --observation y --members 'P*' --exceed 0,10 --baselines climatology\n"
         "  accrue evaluate quantiles.csv --observation y --quantile-columns q05=0.05,q50=0.5,q95=0.95");
     command->callback([command, options] {

@@ -17,6 +17,7 @@ FitOptions options_of(const std::string& family) {
     FitOptions options;
     options.family = family;
     options.max_iterations = 40;
+    options.recalibrate = "none";
     // Those without vector code take long.
     if (!accrue::family(family)->further().empty()) options.starts = 1;
     return options;
