@@ -8,7 +8,7 @@ Family = Literal["auto", "normal", "logistic", "student-t", "two-piece-normal", 
 Recipe = Literal["default", "paper"]
 Score = Literal["ar", "crps", "nlpd"]
 Bias = Literal["auto", "none", "constant", "linear", "network"]
-Mean = Literal["none", "gp", "network"]
+Mean = Literal["none", "auto", "constant", "gp", "network"]
 BoundKind = Literal["auto", "censored", "truncated"]
 Recalibrate = Literal["auto", "none", "isotonic", "conformal"]
 
@@ -35,9 +35,10 @@ class FitOptions(TypedDict, total=False):
     bias: Correct the prediction by a constant, or linearly in the inputs and the prediction. auto: the simplest that
         held-out rows do not refute. network: linearly, and by a location that is learned in the same network as the
         scale. One of "auto", "none", "constant", "linear", "network"; default: "auto".
-    mean: Learn the mean too, from `observation` alone; a row's error comes from means that never saw it. gp: a Gaussian
-        process (up to 5,000 rows). network: networks of 50 hidden units. One of "none", "gp", "network"; default:
-        "none".
+    mean: Learn the mean too, from `observation` alone; a row's error comes from means that never saw it. auto: the
+        simplest that held-out rows do not refute. constant: the average of the observations. gp: a Gaussian process (up
+        to 5,000 rows). network: networks of 50 hidden units. One of "none", "auto", "constant", "gp", "network";
+        default: "none".
     lower: Bound below which no observation can lie, or none. A number or None; default: None.
     upper: Bound above which no observation can lie, or none. A number or None; default: None.
     bound_kind: What happens at the bounds. auto: censored where observations sit on a bound, else truncated. censored:
