@@ -5,6 +5,7 @@
 #   P/lib/libaccrue_forecast.so*                models and their forecasts alone: no optimiser, threads or NetCDF
 #   P/lib/glibc-hwcaps/x86-64-v3/, .../x86-64-v4/  the same libraries for newer ones; the loader picks (docs/decisions/0002)
 #   P/lib/cmake/accrue/                         find_package(accrue), targets accrue::accrue, accrue::forecast
+#   P/lib/libaccrue_mpi.so                      what the command loads when mpirun has started it; where MPI was found
 #   P/bin/accrue                                the command
 #   P/share/doc/accrue/                         the licences: accrue's own and those of what it carries
 #   P/share/man/man1/                           manual pages
@@ -24,6 +25,9 @@ foreach(level IN LISTS ACCRUE_LEVELS)
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/glibc-hwcaps/${level} NAMELINK_SKIP)
   endif()
 endforeach()
+if(TARGET accrue_mpi)
+  install(TARGETS accrue_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 include(AccrueThirdParty)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${ACCRUE_THIRD_PARTY} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS accrue_app RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -19,6 +19,7 @@
 #include "commands.hpp"
 #include "lab_report.hpp"
 #include "portable.hpp"
+#include "processes.hpp"
 #include "progress.hpp"
 #include "report_files.hpp"
 #include "rows.hpp"
@@ -35,6 +36,8 @@ struct Options {
     std::string report;
     std::string figures;
     std::vector<std::string> later;
+    std::string checkpoint;
+    bool resume = false;
     int threads = 0;
     bool json = false;
     bool quiet = false;
@@ -163,25 +166,48 @@ std::string front_text(const std::vector<BalanceOutcome>& front) {
     return text;
 }
 
+// Processes on one host have its memory and its cores together. What is a sample for want of memory must be the same
+// for all.
+void share_machine(const Processes* processes, Options& options) {
+    if (processes == nullptr) return;
+    require(std::find(options.rows.files.begin(), options.rows.files.end(), "-") == options.rows.files.end(),
+            "standard input goes to one of the processes only: name files");
+    const std::size_t here = processes_here();
+    if (options.rows.memory == 0) {
+        std::size_t least = options.rows.memory_limit() / here;
+        for (const std::string& own : processes->exchange(fmt::format("{}", least)))
+            least = std::min<std::size_t>(least, std::stoull(own));
+        options.rows.memory = least;
+    }
+    if (options.threads == 0) {
+        const std::size_t cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+        options.threads = static_cast<int>(std::max<std::size_t>(cores / here, 1));
+    }
+}
+
 void run(Options& options) {
+    const Processes* processes = join_processes();
+    share_machine(processes, options);
     require_other_file(options.output, options.rows.files, "model");
     require_other_file(options.output, options.later, "model");
     require(options.report.empty() || options.report != options.output,
             fmt::format("-o and --report name the same file, {}: give them one each", display_name(options.output)));
-    ReportFiles report(options.report, options.figures, options.rows.files);
+    const bool first = is_first_of_all();
+    ReportFiles report(first ? options.report : "", first ? options.figures : "", options.rows.files);
     require(!(options.json && options.output == "-"),
             "-o - and --json both write to standard output: give the model a file");
     expand_columns(options.rows, options.inputs);
     if (options.inputs.empty() && needs_inputs(options.fit))
         options.inputs = default_fit_inputs(default_inputs(options.rows, takes_categories(options.fit)),
                                             options.rows.roles, options.fit);
-    AtomicFile file(options.output);  // before the work: a bad place is known at once
+    std::optional<AtomicFile> file;
+    if (first) file.emplace(options.output);  // before the work: a bad place is known at once
     const std::vector<Input> inputs = named_inputs(options.rows, options.inputs);
     for (std::size_t k = 0; k < inputs.size(); ++k) options.inputs[k] = inputs[k].name();
     const std::size_t columns = max_columns(inputs, options.rows.missing == Missing::impute);
     std::size_t bytes_per_row = fit_bytes_per_row(columns, options.fit);
     if (!options.rows.roles.observation_error.empty()) bytes_per_row += 4 * sizeof(double);
-    if (report.wanted()) bytes_per_row += fit_report_bytes_per_row(inputs.size());
+    if (!options.report.empty() || !options.figures.empty()) bytes_per_row += fit_report_bytes_per_row(inputs.size());
     const std::size_t memory = options.rows.memory_limit();
     ReadRows rows =
         read_archive(options.rows, inputs, bytes_per_row, options.fit.seed, fit_bytes(columns, options.fit));
@@ -197,9 +223,14 @@ void run(Options& options) {
         rows.archive.errors.size() * (bytes_per_row + options.inputs.size() * sizeof(double));
     std::optional<FitResult> fitted;
     with_threads(threads_within(memory - std::min(memory, rows_bytes), options), [&] {
-        Progress progress(options.quiet);
-        fitted = fit(rows.archive, options.fit, std::ref(progress));
+        Progress progress(options.quiet || !first);
+        Context context(std::ref(progress));
+        context.processes = processes;
+        context.checkpoint = options.checkpoint;
+        context.resume = options.resume;
+        fitted = fit(rows.archive, options.fit, context);
     });
+    if (!first) return;
     if (!options.later.empty()) {
         RowSource source = options.rows;
         source.files = options.later;
@@ -207,8 +238,9 @@ void run(Options& options) {
         with_threads(options.threads, [&] { judge_later(*fitted, later.archive); });
     }
     const FitResult& result = *fitted;
-    file.write(result.model.text());
-    file.commit();
+    file->write(result.model.text());
+    file->commit();
+    if (!options.checkpoint.empty()) remove_checkpoint(options.checkpoint);
     std::string reported;
     if (report.wanted()) {
         const ReportText text = report_text(options.rows, rows, fmt::format("Fit report: {}", options.output));
@@ -263,6 +295,13 @@ void add_fit(CLI::App& app, char** argv) {
                       "Same bytes on every x86-64 machine: use only the instructions that all of them have; takes two "
                       "to three times as long");
     add_threads(*command, options->threads);
+    command
+        ->add_option("--checkpoint", options->checkpoint,
+                     "Keep every start that has ended in this folder, until the model is written; with --resume a fit "
+                     "that was interrupted goes on from there")
+        ->type_name("FOLDER");
+    command->add_flag("--resume", options->resume,
+                      "Go on with the fit that --checkpoint holds, if there is one, to the same model");
     const CLI::Option* output =
         command
             ->add_option("-o,--output", options->output, "Model file to write; - is standard output; needed for a fit")
@@ -294,6 +333,9 @@ void add_fit(CLI::App& app, char** argv) {
         "small there, and no table can show it. Where that cannot be helped, give rows from after it was made\n"
         "with --later.\n"
         "\n"
+        "Started by mpirun, processes share the starts of one fit: the model is the same, byte for byte, for any\n"
+        "number of them (docs/cluster.md).\n"
+        "\n"
         "With files and nothing else it fits nothing: it looks at the columns and proposes a whole command.\n"
         "\n"
         "Examples:\n"
@@ -318,6 +360,7 @@ void add_fit(CLI::App& app, char** argv) {
         if (output->empty()) throw CLI::RequiredError("--output");
         require_no_column_among_files(options->rows, options->inputs);
         as_usage([&] { require_roles(options->rows.roles, options->fit); });
+        if (options->resume && options->checkpoint.empty()) throw CLI::RequiresError("--resume", "--checkpoint");
         with_threads(options->threads, [&] { run(*options); });
     });
 }

@@ -23,6 +23,7 @@
 #include "accrue/version.hpp"
 #include "commands.hpp"
 #include "completion.hpp"
+#include "processes.hpp"
 
 namespace {
 
@@ -83,7 +84,10 @@ void handle_signals() {
 
 // One line, whatever a file or an argument put into the message.
 int fail(int status, const std::string& message) {
-    accrue::app::say(fmt::format("accrue: {}\n", accrue::printable(message, std::string::npos)));
+    // What several processes fail of alike is said once.
+    if (accrue::app::is_first_of_all())
+        accrue::app::say(fmt::format("accrue: {}\n", accrue::printable(message, std::string::npos)));
+    accrue::app::end_processes(status, message);
     return status;
 }
 
@@ -305,7 +309,11 @@ static int parse_and_run(int argc, char** argv) {
         if (serve_machines(app, words)) return 0;
         // CLI11 would only say that a subcommand is missing.
         if (!words.empty() && !words[0].starts_with('-')) accrue::app::known_command(app, words[0]);
+        accrue::app::require(!accrue::app::is_one_of_several() || words.empty() || words[0] == "fit",
+                             "several processes were started, but 'fit' alone shares its work among them: start this "
+                             "without mpirun");
         run(app, argc, argv);
+        accrue::app::leave_processes();
         return 0;
     } catch (const CLI::RuntimeError& ended) {
         return ended.get_exit_code();  // the command has said why

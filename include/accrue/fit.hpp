@@ -10,8 +10,8 @@
 
 #include "accrue/archive.hpp"
 #include "accrue/conditional.hpp"
+#include "accrue/context.hpp"
 #include "accrue/model.hpp"
-#include "accrue/progress.hpp"
 #include "accrue/verify.hpp"
 
 namespace accrue {
@@ -191,7 +191,7 @@ std::size_t fit_bytes(std::size_t inputs, const FitOptions& options = {}, std::s
 
 // Throws InputError when the archive breaks a rule: lengths that differ, too few rows for the folds, errors that are
 // all zero, values that are not finite, a single group.
-FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitWatcher& watcher = {});
+FitResult fit(const Archive& archive, const FitOptions& options = {}, const Context& context = {});
 
 // The model's fit again, with the options that it was made with, on rows that have come since: networks begin where the
 // model's ended, which takes a fraction of the time, inputs are standardised and categories numbered as they were. Its
@@ -199,7 +199,7 @@ FitResult fit(const Archive& archive, const FitOptions& options = {}, const FitW
 // for values that the model does not know. Where the windows of two fits share rows, out-of-fold figures are a little
 // too good: a network may begin with what it learned from a row that it is now judged by. Throws InputError as fit(),
 // and for a model of the paper's recipe.
-FitResult refit(const Model& model, const Archive& archive, const FitWatcher& watcher = {});
+FitResult refit(const Model& model, const Archive& archive, const Context& context = {});
 
 // Judges a fit by rows from after its model was made, and multiplies sigma by what these ask for where that is beyond
 // chance. The predictions of an archive may have been trained on its own rows, and no table can show it: errors are too

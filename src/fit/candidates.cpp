@@ -128,9 +128,9 @@ private:
 class FoldFit {
 public:
     // `calibration`: rows that make the recalibration, or null. `earlier`: a fit that this one goes on from, or null.
-    FoldFit(const Archive& archive, const FitOptions& options, const FitWatcher& watcher, const LearnedMean* mean,
+    FoldFit(const Archive& archive, const FitOptions& options, const Work& work, const LearnedMean* mean,
             const Archive* calibration, const Model::Content* earlier)
-        : f_{archive, options, watcher, mean, earlier}, calibration_(calibration) {
+        : f_{archive, options, work, mean, earlier}, calibration_(calibration) {
         f_.standardise();
         f_.arranged = arrange(archive, *f_.content, make_folds(archive, options.folds, options.seed), options.folds);
         require_weight_in_folds(f_.arranged);
@@ -164,7 +164,7 @@ public:
         const bool all_at_once = first == 0 && last >= starts;
         const auto run = f_.form.random_starts() && f_.options.stages && all_at_once ? train_in_stages : train_all;
         std::vector<Trained> own =
-            run(f_.rows, divisions_, tasks, f_.score, f_.train_options(), f_.options.seed, f_.watcher);
+            run(f_.rows, divisions_, tasks, f_.score, f_.train_options(), f_.options.seed, f_.work);
         std::vector<Trained>& all = forms_.front().trained;
         all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
         std::stable_sort(all.begin(), all.end(), [](const Trained& a, const Trained& b) {
@@ -175,7 +175,7 @@ public:
         std::vector<Trained> continued = f_.earlier_starts();
         if (continued.empty()) return train(0, f_.starts);
         forms_.front().trained =
-            continue_all(std::move(continued), f_.rows, divisions_, f_.score, f_.train_options(), f_.watcher);
+            continue_all(std::move(continued), f_.rows, divisions_, f_.score, f_.train_options(), f_.work);
     }
 
     // Where the form is left to the fit, and others suit as well: one start of each of them in every fold.
@@ -188,14 +188,15 @@ public:
             own.form = form;
             FitWatcher watcher;  // counts on from the starts before
             const std::size_t before = forms_.front().trained.size();
-            if (f_.watcher)
+            if (f_.work.watcher)
                 watcher = [&](FitProgress progress) {
                     progress.task += before;
                     progress.finished += before;
                     progress.tasks += before;
-                    return f_.watcher(progress);
+                    return f_.work.watcher(progress);
                 };
-            forms_.push_back({form, train_all(f_.rows, divisions_, tasks, f_.score, own, f_.options.seed, watcher)});
+            const Work work = f_.work.watched_by(watcher);
+            forms_.push_back({form, train_all(f_.rows, divisions_, tasks, f_.score, own, f_.options.seed, work)});
         }
     }
 
@@ -359,10 +360,10 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
     return all;
 }
 
-FitResult default_recipe(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const Work& work,
                          const LearnedMean* mean, const Archive* calibration, const Model::Content* earlier) {
     const auto made = [&](const Archive& rows, const FitOptions& own) {
-        return std::make_unique<FoldFit>(rows, own, watcher, mean, calibration, earlier);
+        return std::make_unique<FoldFit>(rows, own, work, mean, calibration, earlier);
     };
     FitOptions simplest = options;
     if (simplest.family == kAuto) simplest.family = normal_family()->name();

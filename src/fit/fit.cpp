@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint64_t kSplitStream = 1'000'033;
 
 // One random division into training, validation and test rows; the best start by validation cost.
-FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const FitWatcher& watcher,
+FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Work& work,
                        const LearnedMean* mean) {
     const FitOptions options = candidates(asked, archive.errors.size(), false, {}).front();
     const std::size_t rows = archive.errors.size();
@@ -38,7 +38,7 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Fi
     core::require(archive.times.empty() && archive.groups.codes.empty() && archive.fold_groups.codes.empty(),
                   "the paper's recipe divides rows at random; {}, {} and {} go with {}", core::option("group"),
                   core::option("fold_group"), core::option("time"), core::option("recipe", "default"));
-    Fitting f{archive, options, watcher, mean};
+    Fitting f{archive, options, work, mean};
     f.options.form = f.form.name();
     f.standardise();
     std::vector<std::size_t> part(rows);
@@ -58,7 +58,7 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Fi
     f.choose_starts(5);
     std::vector<StartTask> tasks;
     for (std::size_t r = 0; r < f.starts; ++r) tasks.push_back({0, r, 1 + r});
-    f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(), options.seed, watcher);
+    f.trained = train_all(f.rows, {division}, tasks, f.score, f.train_options(), options.seed, work);
     if (f.form.sizes().several() && f.form.sizes().choice == fields::Kind::Choice::similar)
         f.trained = {last_useful_size(std::move(f.trained))};
     const auto best = std::min_element(f.trained.begin(), f.trained.end(), [](const Trained& a, const Trained& b) {
@@ -142,12 +142,14 @@ std::size_t fit_bytes(std::size_t inputs, const FitOptions& options, std::size_t
 
 namespace {
 
-FitResult fit_from(const Archive& archive, const FitOptions& options, const FitWatcher& watcher,
+using fitting::Work;
+
+FitResult fit_from(const Archive& archive, const FitOptions& options, const Work& work,
                    const Model::Content* earlier) {
     if (options.mean == fitting::kAuto) {
         fitting::check_for_mean(archive, options);
         return fitting::fit_with_chosen_mean(
-            archive, options, [&](const FitOptions& own) { return fit_from(archive, own, watcher, earlier); });
+            archive, options, [&](const FitOptions& own) { return fit_from(archive, own, work, earlier); });
     }
     const bool learns_mean = options.mean != "none";
     Archive whole = archive;
@@ -166,14 +168,14 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
     Archive rows = split ? split->training() : whole;
     std::optional<fitting::LearnedMean> mean;
     if (learns_mean) {
-        mean = fitting::learn_mean(rows, options, watcher);
+        mean = fitting::learn_mean(rows, options, work.watcher);
         rows.errors = mean->errors;
     }
     if (learns_mean || split) fitting::check(rows, options);
     const fitting::LearnedMean* learned = mean ? &*mean : nullptr;
     const auto fitted = [&](const FitOptions& own) {
-        return own.recipe == "paper" ? fitting::paper_recipe(rows, own, watcher, learned)
-                                     : fitting::default_recipe(rows, own, watcher, learned,
+        return own.recipe == "paper" ? fitting::paper_recipe(rows, own, work, learned)
+                                     : fitting::default_recipe(rows, own, work, learned,
                                                                split ? &split->calibration() : nullptr, earlier);
     };
     FitResult result = fitted(options);
@@ -184,17 +186,21 @@ FitResult fit_from(const Archive& archive, const FitOptions& options, const FitW
 
 }  // namespace
 
-FitResult fit(const Archive& archive, const FitOptions& asked, const FitWatcher& watcher) {
+FitResult fit(const Archive& archive, const FitOptions& asked, const Context& context) {
     for (const FitOption& option : fit_options()) option.check(option.get(asked));
     FitOptions options = asked;
     options.recalibrate = fitting::recalibration_asked(archive, asked);
     fitting::check_balance_front(options);
     fitting::check_recalibration(archive, options);
-    if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, watcher);
-    return fit_from(archive, options, watcher, nullptr);
+    const Work work(context, archive, options);
+    const auto fitted = [](const Archive& rows, const FitOptions& own, const Work& way) {
+        return fit_from(rows, own, way, nullptr);
+    };
+    if (!archive.observation_error.empty()) return fitting::fit_without_noise(archive, options, work, fitted);
+    return fitted(archive, options, work);
 }
 
-FitResult refit(const Model& model, const Archive& archive, const FitWatcher& watcher) {
+FitResult refit(const Model& model, const Archive& archive, const Context& context) {
     const Model::Content& earlier = model.content();
     FitOptions options;
     for (const FitOption& option : fit_options())
@@ -206,7 +212,7 @@ FitResult refit(const Model& model, const Archive& archive, const FitWatcher& wa
     core::require(fitting::has_inputs_of(archive, model), "the inputs are not those of the model");
     core::require(archive.observation_error.empty(), "a model cannot be fitted again with {}",
                   core::option("observation_error"));
-    return fit_from(archive, options, watcher, &earlier);
+    return fit_from(archive, options, Work(context, archive, options), &earlier);
 }
 
 }  // namespace accrue

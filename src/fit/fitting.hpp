@@ -27,7 +27,7 @@ using Candidates = std::vector<CandidateOutcome>;
 struct Fitting {
     const Archive& archive;
     FitOptions options;  // without choices that are left to the fit
-    const FitWatcher& watcher;
+    const Work& work;
     const LearnedMean* mean = nullptr;
     const Model::Content* earlier = nullptr;  // a fit of the same options to other rows, which this one goes on from
     const fields::Kind& form = form_of(options);

@@ -56,7 +56,8 @@ double mean_share(const Archive& archive, std::span<const double> variances) {
 
 }  // namespace
 
-FitResult fit_without_noise(const Archive& archive, const FitOptions& options, const FitWatcher& watcher) {
+FitResult fit_without_noise(const Archive& archive, const FitOptions& options, const Work& work,
+                            const std::function<FitResult(const Archive&, const FitOptions&, const Work&)>& fitted) {
     check_noise(archive, options);
     FitOptions own = options;  // rounds are of one and the same kind of forecast
     own.family = "normal";
@@ -69,13 +70,13 @@ FitResult fit_without_noise(const Archive& archive, const FitOptions& options, c
     for (std::size_t round = 0; round < kRounds; ++round) {
         rows.errors = errors;
         FitWatcher watch;
-        if (watcher)
+        if (work.watcher)
             watch = [&](FitProgress progress) {
                 progress.finished += round * progress.tasks;
                 progress.tasks *= kRounds;
-                return watcher(progress);
+                return work.watcher(progress);
             };
-        result = fit(rows, own, watch);
+        result = fitted(rows, own, work.watched_by(watch));
         if (round + 1 == kRounds) break;
         const double power = round < 2 ? 1 : 1 / (1 - std::min(mean_share(archive, variances), kMaxShare));
         for (std::size_t i = 0; i < errors.size(); ++i) {

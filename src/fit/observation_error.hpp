@@ -1,7 +1,9 @@
 // Known noise of the observations, taken out of the learned spread.
 #pragma once
 
-#include "accrue/fit.hpp"
+#include <functional>
+
+#include "fit/work.hpp"
 
 namespace accrue::fitting {
 
@@ -12,6 +14,8 @@ namespace accrue::fitting {
 // q = s^2/(sigma^2 + s^2) in a round, so that the step to the last one is longer by 1/(1 - mean q). Figures are those
 // of the last round: of errors without the noise. Throws InputError for options other than a normal distribution around
 // a given prediction, and where the noise exceeds the errors.
-FitResult fit_without_noise(const Archive& archive, const FitOptions& options, const FitWatcher& watcher);
+// `fitted` is a fit without such noise.
+FitResult fit_without_noise(const Archive& archive, const FitOptions& options, const Work& work,
+                            const std::function<FitResult(const Archive&, const FitOptions&, const Work&)>& fitted);
 
 }  // namespace accrue::fitting

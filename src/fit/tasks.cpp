@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/parallel.hpp"
@@ -57,20 +59,90 @@ struct Watched {
     }
 };
 
-// Calls run(t) for every task, and throws when the watcher has stopped them.
-template <typename Run>
-void for_tasks(std::size_t rows, std::size_t tasks, const TrainOptions& options, Watched& watched, Run&& run) {
-    const auto one = [&](std::size_t t) {
+// Starts as a text, to the last bit, and back.
+std::string text_of(std::span<const Trained> starts) {
+    using Json = nlohmann::ordered_json;
+    Json all = Json::array();
+    for (const Trained& t : starts) {
+        const StartOutcome& o = t.outcome;
+        all.push_back({t.member.field->name(), t.member.parameters, t.member.weight, o.fold, o.start, o.iterations,
+                       o.reason, o.validation_cost, o.skill, o.kept, o.dropped_because, o.training_curve,
+                       o.validation_curve});
+    }
+    std::string text;
+    Json::to_cbor(all, text);
+    return text;
+}
+
+std::vector<Trained> starts_from(const std::string& text, std::span<const fields::Range> ranges, std::size_t outputs) {
+    std::vector<Trained> starts;
+    for (const auto& entry : nlohmann::ordered_json::from_cbor(text)) {
+        Trained t;
+        std::string field;
+        std::size_t k = 0;
+        const auto next = [&](auto& value) { entry.at(k++).get_to(value); };
+        next(field);
+        next(t.member.parameters);
+        next(t.member.weight);
+        StartOutcome& o = t.outcome;
+        next(o.fold);
+        next(o.start);
+        next(o.iterations);
+        next(o.reason);
+        next(o.validation_cost);
+        next(o.skill);
+        next(o.kept);
+        next(o.dropped_because);
+        next(o.training_curve);
+        next(o.validation_curve);
+        t.member.field = fields::make_field(field, ranges, outputs, t.member.parameters.size());
+        starts.push_back(std::move(t));
+    }
+    return starts;
+}
+
+// A task has one start, or one in every size.
+std::string text_of(const Trained& start) {
+    return text_of(std::span(&start, 1));
+}
+void put(std::vector<Trained> starts, std::vector<Trained>& result) {
+    result = std::move(starts);
+}
+void put(std::vector<Trained> starts, Trained& result) {
+    result = std::move(starts.at(0));
+}
+
+using Trainings = std::vector<std::vector<Trained>>;  // of every task; all sizes are one task
+
+// Calls run(t), which trains results[t], for every task that is this process's, and takes the others' results. Throws
+// when the watcher has stopped them.
+template <typename Result, typename Run>
+void for_tasks(const Rows& rows, const TrainOptions& options, const Work& work, Watched& watched,
+               std::vector<Result>& results, Run&& run) {
+    Batch batch(work, results.size());
+    const auto one = [&](std::size_t k) {
+        const std::size_t t = batch.own()[k];
         if (watched.stopped) return;
         run(t);
+        if (watched.stopped) return;
+        if (batch.keeps()) batch.keep(t, text_of(results[t]));
         watched.finish();
     };
-    // Steps by blocks of rows need little memory, and are too short to be shared.
-    if (rows >= kRowsToShareThreads && !options.first_order)
-        for (std::size_t t = 0; t < tasks; ++t) one(t);
-    else
-        core::for_tasks(tasks, one);
-    if (watched.stopped) throw Interrupted();
+    std::exception_ptr failure;
+    try {
+        // Steps by blocks of rows need little memory, and are too short to be shared.
+        if (rows.errors.size() >= kRowsToShareThreads && !options.first_order)
+            for (std::size_t k = 0; k < batch.own().size(); ++k) one(k);
+        else
+            core::for_tasks(batch.own().size(), one);
+        if (watched.stopped) throw Interrupted();
+    } catch (const std::exception&) {
+        failure = std::current_exception();
+    }
+    batch.finish(failure, [&](std::size_t t, const std::string& text) {
+        put(starts_from(text, rows.ranges, options.outputs.count()), results[t]);
+        watched.finish();
+    });
 }
 
 // A random sample of every fold, in the order of the rows.
@@ -125,8 +197,6 @@ std::size_t smallest_fold(const std::vector<Division>& divisions) {
     return smallest;
 }
 
-using Trainings = std::vector<std::vector<Trained>>;  // of every task; all sizes are one task
-
 std::vector<Trained> joined(Trainings trained, const std::vector<StartTask>& tasks) {
     std::vector<Trained> all;
     for (std::size_t t = 0; t < tasks.size(); ++t)
@@ -165,9 +235,10 @@ void carry_on_the_best(std::vector<Trained>& trained, std::size_t folds, std::si
 }
 
 Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, const std::vector<StartTask>& tasks,
-                    const Score& score, const TrainOptions& options, std::uint64_t seed, Watched& watched) {
+                    const Score& score, const TrainOptions& options, std::uint64_t seed, const Work& work,
+                    Watched& watched) {
     Trainings trained(tasks.size());
-    for_tasks(rows.errors.size(), tasks.size(), options, watched, [&](std::size_t t) {
+    for_tasks(rows, options, work, watched, trained, [&](std::size_t t) {
         const Division& division = divisions[tasks[t].fold];
         core::Random random(seed, tasks[t].stream);
         trained[t] = train(rows, division, score, options, random, watched.report_of(t, tasks[t]));
@@ -179,26 +250,26 @@ Trainings begin_all(const Rows& rows, const std::vector<Division>& divisions, co
 
 std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions,
                                const std::vector<StartTask>& tasks, const Score& score, const TrainOptions& options,
-                               std::uint64_t seed, const FitWatcher& watcher) {
-    Watched watched{watcher, tasks.size()};
-    return joined(begin_all(rows, divisions, tasks, score, options, seed, watched), tasks);
+                               std::uint64_t seed, const Work& work) {
+    Watched watched{work.watcher, tasks.size()};
+    return joined(begin_all(rows, divisions, tasks, score, options, seed, work, watched), tasks);
 }
 
 std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
                                      const std::vector<StartTask>& tasks, const Score& score,
-                                     const TrainOptions& options, std::uint64_t seed, const FitWatcher& watcher) {
+                                     const TrainOptions& options, std::uint64_t seed, const Work& work) {
     const auto count = static_cast<double>(rows.errors.size());
     std::vector<double> shares = {1};
     while (shares.back() * count >= kRowsToBeginSmaller) shares.push_back(shares.back() / kGrowth);
     if (shares.size() == 1 || options.first_order)
-        return train_all(rows, divisions, tasks, score, options, seed, watcher);
+        return train_all(rows, divisions, tasks, score, options, seed, work);
 
     TrainOptions first = options;
     first.tolerance = kTolerance;
     TrainOptions later = first;
     later.patience = kLaterPatience;
     const std::vector<StartTask> all = candidates(tasks, divisions.size());
-    Watched watched{watcher, all.size() * shares.size()};
+    Watched watched{work.watcher, all.size() * shares.size()};
     std::vector<Trained> trained;
     for (std::size_t stage = 0; stage < shares.size(); ++stage) {
         const double share = shares[shares.size() - 1 - stage];
@@ -211,9 +282,9 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
         later.max_iterations =
             std::max(kMinIterations, static_cast<int>(std::min<double>(most, options.max_iterations)));
         if (stage == 0)
-            trained = joined(begin_all(own, folds, all, score, first, seed, watched), all);
+            trained = joined(begin_all(own, folds, all, score, first, seed, work, watched), all);
         else
-            for_tasks(own.errors.size(), all.size(), options, watched, [&](std::size_t t) {
+            for_tasks(own, later, work, watched, trained, [&](std::size_t t) {
                 if (trained[t].outcome.dropped_because.empty())
                     train_on(trained[t], own, folds[all[t].fold], score, later, watched.report_of(t, all[t]));
             });
@@ -224,7 +295,7 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
 }
 
 std::vector<Trained> continue_all(std::vector<Trained> starts, const Rows& rows, const std::vector<Division>& divisions,
-                                  const Score& score, const TrainOptions& options, const FitWatcher& watcher) {
+                                  const Score& score, const TrainOptions& options, const Work& work) {
     TrainOptions later = options;
     later.tolerance = kTolerance;
     later.continued = true;
@@ -233,8 +304,8 @@ std::vector<Trained> continue_all(std::vector<Trained> starts, const Rows& rows,
         options.first_order ? kTimesOfContinued : kRowsToGoOver / static_cast<double>(rows.errors.size());
     later.max_iterations = std::max(options.first_order ? 1 : kMinIterations,
                                     static_cast<int>(std::min<double>(most, options.max_iterations)));
-    Watched watched{watcher, starts.size()};
-    for_tasks(rows.errors.size(), starts.size(), options, watched, [&](std::size_t t) {
+    Watched watched{work.watcher, starts.size()};
+    for_tasks(rows, later, work, watched, starts, [&](std::size_t t) {
         const StartOutcome& own = starts[t].outcome;
         train_on(starts[t], rows, divisions[own.fold], score, later, watched.report_of(t, {own.fold, own.start, 0}));
     });

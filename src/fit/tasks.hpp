@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fit/train.hpp"
+#include "fit/work.hpp"
 
 namespace accrue::fitting {
 
@@ -15,21 +16,22 @@ struct StartTask {
 };
 
 // Trains every task on its fold's division, in parallel where rows are few, and reports progress one call at a time.
-// The sizes of a form count as its starts. Throws Interrupted when the watcher says so.
+// The sizes of a form count as its starts. What other processes or an earlier run have trained comes from there. Throws
+// Interrupted when the watcher says so.
 std::vector<Trained> train_all(const Rows& rows, const std::vector<Division>& divisions,
                                const std::vector<StartTask>& tasks, const Score& score, const TrainOptions& options,
-                               std::uint64_t seed, const FitWatcher& watcher);
+                               std::uint64_t seed, const Work& work);
 
 // The same for starts on many rows: start small, finish big. More of them than asked for train on a random sample of
 // every fold; the best go on from where they got on samples three times as large, and in the end, for the last
 // iterations, on all rows. Those without skill on a sample are not carried on. Few rows are one stage.
 std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Division>& divisions,
                                      const std::vector<StartTask>& tasks, const Score& score,
-                                     const TrainOptions& options, std::uint64_t seed, const FitWatcher& watcher);
+                                     const TrainOptions& options, std::uint64_t seed, const Work& work);
 
 // Goes on with starts of an earlier fit, which are close to where they will end.
 std::vector<Trained> continue_all(std::vector<Trained> starts, const Rows& rows, const std::vector<Division>& divisions,
-                                  const Score& score, const TrainOptions& options, const FitWatcher& watcher);
+                                  const Score& score, const TrainOptions& options, const Work& work);
 
 // Validation costs of the best constant sigma of every division.
 std::vector<Trained> train_constants(const Rows& rows, const std::vector<Division>& divisions, const Score& score,
