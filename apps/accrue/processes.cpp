@@ -35,9 +35,10 @@ const mpi::Entry& loaded() {
     for (const auto& place : {here / "../lib" / mpi::kModule, std::filesystem::path(mpi::kModule)})
         if (module == nullptr) module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (module == nullptr)
-        throw InputError(fmt::format("several processes were started, but accrue cannot use MPI: {}. Build it where MPI "
-                                     "is installed, or start it without mpirun",
-                                     ::dlerror()));
+        throw InputError(
+            fmt::format("several processes were started, but accrue cannot use MPI: {}. Build it where MPI "
+                        "is installed, or start it without mpirun",
+                        ::dlerror()));
     entry = static_cast<const mpi::Entry*>(::dlsym(module, mpi::kEntry));
     if (entry == nullptr) throw InputError(fmt::format("{} is of another version of accrue", mpi::kModule));
     return *entry;

@@ -360,8 +360,8 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
     return all;
 }
 
-FitResult default_recipe(const Archive& archive, const FitOptions& options, const Work& work,
-                         const LearnedMean* mean, const Archive* calibration, const Model::Content* earlier) {
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const Work& work, const LearnedMean* mean,
+                         const Archive* calibration, const Model::Content* earlier) {
     const auto made = [&](const Archive& rows, const FitOptions& own) {
         return std::make_unique<FoldFit>(rows, own, work, mean, calibration, earlier);
     };

@@ -11,8 +11,7 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
                                    const BiasGain& gain);
 
 // `calibration`: rows that make the recalibration and enter nothing else, or null.
-FitResult default_recipe(const Archive& archive, const FitOptions& options, const Work& work,
-                         const LearnedMean* mean, const Archive* calibration = nullptr,
-                         const Model::Content* earlier = nullptr);
+FitResult default_recipe(const Archive& archive, const FitOptions& options, const Work& work, const LearnedMean* mean,
+                         const Archive* calibration = nullptr, const Model::Content* earlier = nullptr);
 
 }  // namespace accrue::fitting

@@ -25,8 +25,7 @@ namespace {
 constexpr std::uint64_t kSplitStream = 1'000'033;
 
 // One random division into training, validation and test rows; the best start by validation cost.
-FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Work& work,
-                       const LearnedMean* mean) {
+FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Work& work, const LearnedMean* mean) {
     const FitOptions options = candidates(asked, archive.errors.size(), false, {}).front();
     const std::size_t rows = archive.errors.size();
     const auto share = [&](double s) { return static_cast<std::size_t>(std::lround(s * static_cast<double>(rows))); };
@@ -144,8 +143,7 @@ namespace {
 
 using fitting::Work;
 
-FitResult fit_from(const Archive& archive, const FitOptions& options, const Work& work,
-                   const Model::Content* earlier) {
+FitResult fit_from(const Archive& archive, const FitOptions& options, const Work& work, const Model::Content* earlier) {
     if (options.mean == fitting::kAuto) {
         fitting::check_for_mean(archive, options);
         return fitting::fit_with_chosen_mean(

@@ -261,8 +261,7 @@ std::vector<Trained> train_in_stages(const Rows& rows, const std::vector<Divisio
     const auto count = static_cast<double>(rows.errors.size());
     std::vector<double> shares = {1};
     while (shares.back() * count >= kRowsToBeginSmaller) shares.push_back(shares.back() / kGrowth);
-    if (shares.size() == 1 || options.first_order)
-        return train_all(rows, divisions, tasks, score, options, seed, work);
+    if (shares.size() == 1 || options.first_order) return train_all(rows, divisions, tasks, score, options, seed, work);
 
     TrainOptions first = options;
     first.tolerance = kTolerance;

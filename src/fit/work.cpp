@@ -101,9 +101,8 @@ std::vector<std::string> exchanged(const Processes& processes, const std::string
     std::vector<std::string> texts = processes.exchange(own);
     for (std::size_t p = 0; p < texts.size(); ++p)
         if (texts[p].empty() || texts[p].front() != kGood)
-            throw MachineError(
-                fmt::format("process {} of {}: {}", p + 1, texts.size(),
-                            texts[p].empty() ? "it ended" : std::string_view(texts[p]).substr(1)));
+            throw MachineError(fmt::format("process {} of {}: {}", p + 1, texts.size(),
+                                           texts[p].empty() ? "it ended" : std::string_view(texts[p]).substr(1)));
     for (std::string& text : texts) text.erase(0, 1);
     return texts;
 }
@@ -129,10 +128,11 @@ void open_checkpoint(const std::string& folder, bool resume, const std::string& 
                   option);
     const std::optional<std::string> kept = kept_text(file, {});
     core::require(kept.has_value(), "{} is damaged: remove the folder", file.string());
-    core::require(*kept == fit,
-                  "{} holds another fit: its rows, its options, or the version or instruction level of accrue that made "
-                  "it are not those of this one",
-                  folder);
+    core::require(
+        *kept == fit,
+        "{} holds another fit: its rows, its options, or the version or instruction level of accrue that made "
+        "it are not those of this one",
+        folder);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace accrue::fitting {
 // Passed down to whatever trains. Copies share what is kept.
 class Work {
 public:
-    Work() = default;                  // all tasks are done here, and nothing is kept
+    Work() = default;                                      // all tasks are done here, and nothing is kept
     Work(FitWatcher watch) : watcher(std::move(watch)) {}  // NOLINT: the same, watched
     // Of a fit of these rows. Throws InputError where the context's checkpoint is of another fit or cannot be used, and
     // where processes have different rows, options or instructions.

@@ -57,8 +57,8 @@ public:
         MPI_Request request = MPI_REQUEST_NULL;
         const std::uint64_t size = text.size();
         std::vector<std::uint64_t> sizes(count_);
-        require_success(
-            MPI_Iallgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD, &request), "share");
+        require_success(MPI_Iallgather(&size, 1, MPI_UINT64_T, sizes.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD, &request),
+                        "share");
         wait(request, "share");
         const std::uint64_t total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
         if (total > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))

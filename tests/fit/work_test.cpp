@@ -175,7 +175,8 @@ TEST(Work, ProcessesOfOtherRowsAreRefused) {
         context.processes = &own;
         return fit(rows.archive(), {}, context).model.text();
     });
-    for (const std::string& end : ends) EXPECT_NE(end.find("the processes do not make the same fit"), std::string::npos);
+    for (const std::string& end : ends)
+        EXPECT_NE(end.find("the processes do not make the same fit"), std::string::npos);
 }
 
 // Stops a fit when it has kept so many starts.

@@ -269,8 +269,7 @@ TEST(RolesOfAFit, FollowFromItsOptions) {
     options.bias = "none";
     Roles roles;
     roles.observation = "y";
-    EXPECT_EQ(refusal([&] { require_roles(roles, options); }),
-              "give a --prediction, or --mean auto to learn one");
+    EXPECT_EQ(refusal([&] { require_roles(roles, options); }), "give a --prediction, or --mean auto to learn one");
     options.mean = "gp";
     EXPECT_TRUE(needs_inputs(options));
     EXPECT_NO_THROW(require_roles(roles, options));
