@@ -49,10 +49,16 @@ TEST_F(Checkpoint, KilledFitsGoOnToTheSameModel) {
         const Ended run = process.wait();
         if (run.signal == SIGKILL) {
             ++k;
+            // The model is there when its starts are removed: a kill may fall in between.
+            if (std::filesystem::exists(folder_.path("m.json"))) {
+                EXPECT_EQ(folder_.content("m.json"), model) << "after " << k << " kills";
+                std::filesystem::remove(folder_.path("m.json"));
+                most = 0;
+                continue;
+            }
             // At most the start at work is lost.
             EXPECT_GE(starts() + 1, most);
             most = starts();
-            EXPECT_FALSE(std::filesystem::exists(folder_.path("m.json")));
             continue;
         }
         ++ended;

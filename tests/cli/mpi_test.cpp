@@ -139,9 +139,12 @@ TEST_F(Mpi, KilledProcessesGoOnToTheSameModel) {
     const int kills = asked == nullptr ? 3 : std::atoi(asked);
     core::Random random(12);
     const std::vector<std::string> resumed = with(arguments, {"--checkpoint", checkpoint, "--resume"});
+    std::uint64_t longest = 1000;  // ms from the start of the processes to the kill; less where fits end before
     for (int k = 0; k < kills;) {
         support::Process process(mpirun(2, resumed), environment);
-        std::this_thread::sleep_for(std::chrono::milliseconds(300 + random.below(800)));
+        for (int tries = 0; tries < 1000 && children_of(process.id()).empty(); ++tries)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(random.below(longest)));
         const std::vector<pid_t> ranks = children_of(process.id());
         if (!ranks.empty()) ::kill(ranks[random.below(ranks.size())], SIGKILL);
         const Ended run = process.wait();
@@ -156,6 +159,7 @@ TEST_F(Mpi, KilledProcessesGoOnToTheSameModel) {
         }
         ASSERT_EQ(folder_.content("m.json"), model) << "after " << k << " kills";
         std::filesystem::remove(folder_.path("m.json"));
+        longest = longest * 3 / 4 + 1;
     }
     const Ended run = run_by(3, resumed);
     EXPECT_EQ(run.status, 0) << run.err;
