@@ -8,7 +8,7 @@
 #include "accrue/threads.hpp"
 #include "core/random.hpp"
 #include "fields/network.hpp"
-#include "fit/objective.hpp"
+#include "objective.hpp"
 #include "optimise/minimise.hpp"
 #include "plain_network.hpp"
 #include "suite.hpp"
@@ -55,10 +55,10 @@ void descend(benchmark::State& state, const Rows& rows, const optimise::Function
 void descent(benchmark::State& state) {
     const Rows rows(state.range(0));
     const fields::Network network(kInputs);
-    fitting::Objective objective(network, rows.columns(), {rows.count, rows.count, rows.count}, rows.errors, {},
-                                 {fitting::Score::Kind::ar, kBeta}, fitting::Objective::of_descent(rows.count));
+    const auto objective = make_objective(network, rows.columns(), rows.errors, {fitting::Score::Kind::ar, kBeta},
+                                          fitting::Objective::of_descent(rows.count));
     with_threads(static_cast<int>(state.range(1)), [&] {
-        descend(state, rows, [&](auto p, double& cost, auto gradient) { return objective(p, cost, gradient); });
+        descend(state, rows, [&](auto p, double& cost, auto gradient) { return (*objective)(p, cost, gradient); });
     });
 }
 

@@ -16,7 +16,7 @@
 
 #include "accrue/generate.hpp"
 #include "fields/kinds.hpp"
-#include "fit/objective.hpp"
+#include "objective.hpp"
 #include "optimise/minimise.hpp"
 
 namespace {
@@ -130,9 +130,9 @@ void compare(const char* name, std::size_t rows, std::size_t starts) {
         accrue::core::Random random(s + 1);
         const std::vector<double> start = form->start(random, std::vector<double>{0});
         for (std::size_t w = 0; w < std::size(kWays); ++w) {
-            accrue::fitting::Objective cost(*form, {x.data(), rows, inputs}, {rows, rows, rows}, errors, {}, {},
-                                            accrue::fitting::Objective::Precision::exact);
-            Watched watched{cost};
+            const auto cost = accrue::bench::make_objective(*form, {x.data(), rows, inputs}, errors, {},
+                                                            accrue::fitting::Objective::Precision::exact);
+            Watched watched{*cost};
             const auto begin = std::chrono::steady_clock::now();
             kWays[w].run(watched, start);
             const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

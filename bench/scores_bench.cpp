@@ -9,7 +9,7 @@
 
 #include "accrue/scores.hpp"
 #include "accrue/threads.hpp"
-#include "fit/objective.hpp"
+#include "objective.hpp"
 #include "scores/ranks.hpp"
 #include "suite.hpp"
 
@@ -87,15 +87,15 @@ void score_in_fit(benchmark::State& state) {
     const Rows& rows = rows_of(state);
     const std::size_t n = rows.errors.size();
     const Given form(rows.log_sigmas);
-    fitting::Objective objective(form, {nullptr, n, 0}, {n, n, n}, rows.errors, {}, {fitting::Score::Kind::ar, 0.4},
-                                 fitting::Objective::of_descent(n));
+    const auto objective = make_objective(form, {nullptr, n, 0}, rows.errors, {fitting::Score::Kind::ar, 0.4},
+                                          fitting::Objective::of_descent(n));
     double step = 0;
     double gradient = 0;
     with_threads(static_cast<int>(state.range(1)), [&] {
         for (auto _ : state) {
             const double parameter = 1 + 0.05 * std::sin(++step);
             double cost = 0;
-            objective({&parameter, 1}, cost, {&gradient, 1});
+            (*objective)({&parameter, 1}, cost, {&gradient, 1});
             benchmark::DoNotOptimize(cost);
         }
     });
