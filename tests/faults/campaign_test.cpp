@@ -39,6 +39,8 @@ struct Command {
     std::string later = {};  // another output, written when the first is in its place
 };
 
+constexpr const char* kCheckpoint = "starts";  // a folder
+
 // What a run leaves behind.
 struct State {
     std::string out;
@@ -87,6 +89,12 @@ protected:
             fit.arguments.insert(fit.arguments.end(), {"--report", fit.later});
             return fit;
         }
+        if (name == "fit_checkpoint") {
+            Command fit = make_command("fit");
+            fit.name = name;
+            fit.arguments.insert(fit.arguments.end(), {"--checkpoint", folder_.path(kCheckpoint), "--resume"});
+            return fit;
+        }
         if (name.starts_with("predict_")) {
             Command predict{name,
                             {"predict", model, netcdf(), "--interval", "0.9", "--threads", "1", "-o", out + ".nc"},
@@ -99,6 +107,11 @@ protected:
                 name,
                 {"update", model, rows_in_time(), "--time", "day", "--group", "station", "--threads", "1", "-o", out},
                 out};
+        if (name == "replay")
+            return {name,
+                    {"replay", rows_in_time(), "--model", model, "--time", "day", "--prediction", "mu", "--observation",
+                     "y", "--threads", "1", "-o", out},
+                    out};
         if (name == "evaluate")
             return {name,
                     {"evaluate", rows, "--prediction", "mu", "--observation", "y", "--model", model, "--group",
@@ -141,6 +154,7 @@ protected:
 
     // The old output in its place, and nothing beside it.
     State clean_state() const {
+        std::filesystem::remove_all(folder_.path(kCheckpoint));
         for (const auto& entry : std::filesystem::directory_iterator(folder_.folder()))
             if (entry.path().filename().string().starts_with(".accrue")) std::filesystem::remove_all(entry.path());
         for (const std::string& path : {command_.output, command_.later})
@@ -152,8 +166,11 @@ protected:
         now.out = ended.out;
         now.output = content(command_.output);
         now.later = content(command_.later);
+        // A checkpoint is meant to be left behind; what it holds is judged by the runs that go on with it.
         for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.folder()))
-            now.files.insert(entry.path().lexically_relative(folder_.folder()).string());
+            if (const std::string file = entry.path().lexically_relative(folder_.folder()).string();
+                !file.starts_with(kCheckpoint))
+                now.files.insert(file);
         return now;
     }
     // Without the time that NetCDF has in its history.
@@ -420,8 +437,8 @@ TEST_P(Campaign, LittleMemoryLeavesTheOldOutputAndOneMessage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, Campaign,
-                         testing::Values("fit", "fit_report", "predict", "predict_netcdf", "predict_isolated", "update",
-                                         "evaluate", "report"),
+                         testing::Values("fit", "fit_report", "fit_checkpoint", "predict", "predict_netcdf",
+                                         "predict_isolated", "update", "replay", "evaluate", "report"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace

@@ -48,11 +48,26 @@ FitOptions any_options(Bytes& input) {
     return options;
 }
 
+// What came later is read after the rows, so that older inputs mean what they meant.
+void any_later_options(Bytes& input, FitOptions& options) {
+    if (input.empty()) return;
+    const std::size_t family = input.below(family_names().size() + 1);
+    options.family = family == 0 ? "auto" : family_names()[family - 1];
+    if (input.flag()) options.bias = choice<2>(input, {"network", "auto"});
+    if (input.flag()) options.form = choice<2>(input, {"auto", "network"});
+    if (input.flag()) options.lower = any_number(input);
+    if (input.flag()) options.upper = any_number(input);
+    options.bound_kind = choice<3>(input, {"auto", "censored", "truncated"});
+    if (input.flag()) options.calibration_share = input.byte() / 200.0;
+    if (input.flag()) options.balance_front = {input.byte() / 250.0};
+}
+
 struct Rows {
     std::vector<std::vector<double>> inputs;
     std::vector<double> errors, prediction, observation, weights, times;
     std::vector<std::uint32_t> codes;
     std::vector<std::string> labels;
+    bool impute = false;
 };
 
 Rows any_rows(Bytes& input) {
@@ -113,8 +128,10 @@ void check_verification(const FitResult& result, const Rows& rows) {
 
 void run(std::span<const std::uint8_t> input) {
     Bytes bytes(input);
-    const FitOptions options = any_options(bytes);
+    FitOptions options = any_options(bytes);
     Rows rows = any_rows(bytes);
+    any_later_options(bytes, options);
+    if (!bytes.empty()) rows.impute = bytes.flag();
     Archive archive;
     for (std::size_t k = 0; k < rows.inputs.size(); ++k) {
         archive.input_names.push_back(fmt::format("x{}", k));
@@ -131,6 +148,14 @@ void run(std::span<const std::uint8_t> input) {
     archive.weights = rows.weights;
     archive.times = rows.times;
     archive.groups = {rows.codes, rows.labels};
+    archive.impute = rows.impute;
+    if (rows.impute) archive.recalibrate_groups = archive.groups;
+    std::vector<double> observation;
+    if (!archive.prediction.empty() && (options.lower || options.upper)) {
+        for (std::size_t i = 0; i < rows.errors.size(); ++i) observation.push_back(rows.prediction[i] + rows.errors[i]);
+        archive.observation = observation;
+        archive.roles.observation = "y";
+    }
 
     std::string text;
     try {
@@ -138,7 +163,8 @@ void run(std::span<const std::uint8_t> input) {
             const FitResult result = fit(archive, options);
             text = result.model.text();
             check_reload(result, rows, options.mean == "none");
-            if (options.recalibrate == "none") check_verification(result, rows);
+            const bool plain = result.model.family()->is_normal() && options.bias != "network";
+            if (options.recalibrate == "none" && plain) check_verification(result, rows);
         });
     } catch (const InputError& error) {
         const std::string message = error.what();
