@@ -25,12 +25,12 @@ void run(const Options& options) {
     const Archive& archive = rows.archive;
     if (!options.json) {
         const std::string comparison =
-            forecasts.size() > 1 ? lowest_crps(forecasts, archive.weights, archive.groups).sentence : "";
+            forecasts.size() > 1 ? lowest_crps(forecasts, archive.weights, archive.groups, archive.times).sentence : "";
         print(rows.title + "\n" + remark_lines(rows) + "\n" + lab_report(forecasts, terminal_width(), comparison));
         return;
     }
     nlohmann::ordered_json result =
-        scores_json(forecasts, archive.weights, archive.groups, rows.dropped, archive.sampled_from);
+        scores_json(forecasts, archive.weights, archive.groups, rows.dropped, archive.sampled_from, archive.times);
     if (!rows.remarks.empty()) result["notes"] = rows.remarks;
     // A label that is not UTF-8 must not cost the figures: its odd bytes become U+FFFD.
     print(result.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");

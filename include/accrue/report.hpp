@@ -48,19 +48,21 @@ struct ReportForecast {
 };
 
 // Scores of two forecasts of the same rows, compared row by row: `second` less `first`, so that below 0 the second is
-// better.
+// better. Where neighbours in the order of `times`, or of the rows, err together, as the verification of either has
+// found, and there are no groups, blocks of them are what is independent.
 struct Comparison {
     std::string first, second;
     PairedDifference crps;
-    PairedDifference nlpd;    // NaN where either forecast is recalibrated and has none
-    std::string independent;  // what counts as such: rows, or groups where there are some
+    PairedDifference nlpd;  // NaN where either forecast is recalibrated and has none
+    // What counts as such: rows, groups where there are some, or blocks of neighbours where these err together.
+    std::string independent;
     // Where one of them is a quantile forecast, whose CRPS is not known: the mean quantile score over the levels that
     // both have. The CRPS is then NaN. No levels: they cannot be compared.
     PairedDifference quantile_score = {};
     std::vector<double> levels = {};
 };
 Comparison compare(const ReportForecast& first, const ReportForecast& second, std::span<const double> weights = {},
-                   const Grouping& groups = {});
+                   const Grouping& groups = {}, std::span<const double> times = {});
 
 // The forecast of lowest CRPS, compared with each of the others (which are `first`), in their order; `sentence` says
 // whether it is clearly the best. Baselines are not eligible: they are fitted on these rows. Nor are quantile
@@ -72,7 +74,7 @@ struct LowestCrps {
     std::string sentence;
 };
 LowestCrps lowest_crps(std::span<const ReportForecast> forecasts, std::span<const double> weights = {},
-                       const Grouping& groups = {});
+                       const Grouping& groups = {}, std::span<const double> times = {});
 
 // The verdict on a forecast: as verdict(verification), or what can be said of one that has scores alone.
 Verdict verdict(const ReportForecast& forecast);
@@ -91,7 +93,8 @@ struct ReportText {
 // The object that `accrue evaluate --json` prints for these forecasts (docs/evaluate.md): of one, or a list of several
 // with comparisons.
 nlohmann::ordered_json scores_json(std::span<const ReportForecast> forecasts, std::span<const double> weights,
-                                   const Grouping& groups, std::size_t dropped, std::size_t sampled_from = 0);
+                                   const Grouping& groups, std::size_t dropped, std::size_t sampled_from = 0,
+                                   std::span<const double> times = {});
 
 // Everything that a report draws, as one object; errors are drawn along the inputs of the rows. Throws InputError when
 // there is no forecast or a length differs.

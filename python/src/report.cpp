@@ -88,7 +88,8 @@ void add_report(nb::module_& module) {
         [](const Rows& rows, const nb::list& forecasts, const std::vector<double>& levels, std::size_t dropped,
            const nb::dict& options) {
             return evaluated(rows, forecasts, evaluate_options(levels, options), [&](const Evaluation& e) {
-                return scores_json(e.forecasts, e.rows.archive.weights, e.rows.archive.groups, dropped);
+                return scores_json(e.forecasts, e.rows.archive.weights, e.rows.archive.groups, dropped, 0,
+                                   e.rows.archive.times);
             });
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg("dropped") = 0, nb::arg("options") = nb::dict());

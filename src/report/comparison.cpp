@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "accrue/report.hpp"
@@ -12,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "report/judged.hpp"
+#include "verify/dependence.hpp"
 #include "verify/score_parts.hpp"
 #include "verify/summaries.hpp"
 
@@ -77,6 +80,21 @@ void add_quantile_scores(const ReportForecast& forecast, std::span<const double>
     }
 }
 
+// Blocks of neighbours, by times or as rows come.
+struct Blocks {
+    std::vector<std::uint32_t> codes;
+    std::vector<std::string> labels;
+
+    Blocks(std::size_t rows, std::span<const double> times) : codes(rows) {
+        std::vector<std::uint32_t> order(rows);
+        std::iota(order.begin(), order.end(), std::uint32_t{0});
+        if (!times.empty())
+            std::stable_sort(order.begin(), order.end(),
+                             [&](std::uint32_t a, std::uint32_t b) { return times[a] < times[b]; });
+        labels.resize(verification::neighbour_blocks(order, codes));
+    }
+};
+
 // The names of forecasts as a sentence has them, with a figure each.
 std::string listed(std::span<const std::string> parts) {
     if (parts.size() < 2) return parts.empty() ? "" : parts[0];
@@ -93,13 +111,19 @@ std::unique_ptr<verification::RowDistributions> judged::distributions(const Repo
 }
 
 Comparison compare(const ReportForecast& first, const ReportForecast& second, std::span<const double> weights,
-                   const Grouping& groups) {
+                   const Grouping& given, std::span<const double> times) {
     const std::size_t n = first.rows();
     core::require(second.rows() == n, "there are {} rows of one forecast, but {} of the other", n, second.rows());
+    const auto err_together = [](const ReportForecast& forecast) {
+        return forecast.verification.dependence == Dependence::neighbours;
+    };
+    std::optional<Blocks> blocks;
+    if (given.codes.empty() && (err_together(first) || err_together(second))) blocks.emplace(n, times);
+    const Grouping groups = blocks ? Grouping{blocks->codes, blocks->labels} : given;
     Comparison result;
     result.first = first.verification.name;
     result.second = second.verification.name;
-    result.independent = groups.codes.empty() ? "rows" : "groups";
+    result.independent = blocks ? "blocks of neighbours" : groups.codes.empty() ? "rows" : "groups";
     for (const ReportForecast* forecast : {&first, &second})
         core::require(forecast->row_families.list.empty(), "a fit of which each fold has its own map is not compared");
     const RowFamilies first_family(first.families(), first.errors.size());
@@ -134,7 +158,7 @@ Comparison compare(const ReportForecast& first, const ReportForecast& second, st
 }
 
 LowestCrps lowest_crps(std::span<const ReportForecast> forecasts, std::span<const double> weights,
-                       const Grouping& groups) {
+                       const Grouping& groups, std::span<const double> times) {
     core::require(forecasts.size() > 1, "there are not two forecasts to compare");
     LowestCrps result;
     // Baselines were fitted on these rows, and a CRPS over some levels is none.
@@ -156,7 +180,7 @@ LowestCrps lowest_crps(std::span<const ReportForecast> forecasts, std::span<cons
     };
     for (std::size_t f = 0; f < forecasts.size(); ++f) {
         if (f == result.index) continue;
-        const Comparison& c = result.comparisons.emplace_back(compare(forecasts[f], lowest, weights, groups));
+        const Comparison& c = result.comparisons.emplace_back(compare(forecasts[f], lowest, weights, groups, times));
         if (!forecasts[f].details.approximate_crps && !lowest.details.approximate_crps) {
             (!c.crps.clear() ? unclear : c.crps.low > 0 ? clearly_higher : clear).push_back(c.first + figures(c.crps));
         } else if (c.levels.empty()) {

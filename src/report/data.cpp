@@ -353,7 +353,7 @@ Json report::numbers(std::span<const double> values) {
 }
 
 Json scores_json(std::span<const ReportForecast> forecasts, std::span<const double> weights, const Grouping& groups,
-                 std::size_t dropped, std::size_t sampled_from) {
+                 std::size_t dropped, std::size_t sampled_from, std::span<const double> times) {
     Json list = Json::array();
     for (const ReportForecast& forecast : forecasts) {
         Json figures = forecast_scores(forecast);
@@ -369,8 +369,8 @@ Json scores_json(std::span<const ReportForecast> forecasts, std::span<const doub
     if (list.size() == 1) return list[0];
     Json comparison = Json::array();
     for (std::size_t f = 1; f < forecasts.size(); ++f)
-        comparison.push_back(comparison_json(compare(forecasts[0], forecasts[f], weights, groups)));
-    const LowestCrps lowest = lowest_crps(forecasts, weights, groups);
+        comparison.push_back(comparison_json(compare(forecasts[0], forecasts[f], weights, groups, times)));
+    const LowestCrps lowest = lowest_crps(forecasts, weights, groups, times);
     Json others = Json::array();
     for (const Comparison& c : lowest.comparisons) {
         Json other = {{"name", c.first}};
@@ -388,7 +388,7 @@ Json scores_json(std::span<const ReportForecast> forecasts, std::span<const doub
 
 Json report_data(const ReportText& text, const Archive& rows, std::span<const ReportForecast> forecasts) {
     check(rows, forecasts);
-    Json scores = scores_json(forecasts, rows.weights, rows.groups, text.dropped, rows.sampled_from);
+    Json scores = scores_json(forecasts, rows.weights, rows.groups, text.dropped, rows.sampled_from, rows.times);
     const auto cut = [&](Json& one) {
         one.erase("conditional");  // what is drawn of it goes with the forecast
         if (one.contains("by"))

@@ -132,6 +132,35 @@ TEST(Comparison, ADifferenceThatOnlyRepeatedRowsMakeClearIsNotClearByGroups) {
     EXPECT_EQ(json.at("comparison")[0].at("independent"), "groups");
 }
 
+TEST(Comparison, NeighboursThatErrTogetherCountInBlocks) {
+    // 100 rows, 20 times each, one after the other: neighbours are alike, in the order of the rows or of their times.
+    const Rows once(100, 3);
+    Numbers errors, right, almost, times;
+    for (std::size_t g = 0; g < 100; ++g)
+        for (int k = 0; k < 20; ++k) {
+            errors.push_back(once.errors[g]);
+            right.push_back(once.right[g]);
+            almost.push_back(once.almost[g]);
+            times.push_back(static_cast<double>(times.size()));
+        }
+    std::vector<ReportForecast> both = {forecast_of("right", errors, right), forecast_of("almost", errors, almost)};
+    const PairedDifference by_rows = compare(both[0], both[1]).crps;
+    both[1].verification.dependence = Dependence::neighbours;
+    const Comparison by_blocks = compare(both[0], both[1]);
+    EXPECT_EQ(by_blocks.independent, "blocks of neighbours");
+    EXPECT_EQ(by_blocks.crps.difference, by_rows.difference);
+    // As 100 groups of 20 equal rows: the interval is wider by the root of 20, or nearly.
+    EXPECT_NEAR((by_blocks.crps.high - by_blocks.crps.low) / (by_rows.high - by_rows.low), std::sqrt(20), 0.1);
+    EXPECT_EQ(lowest_crps(both, {}, {}, times).comparisons[0].crps.low, lowest_crps(both).comparisons[0].crps.low);
+    EXPECT_EQ(scores_json(both, {}, {}, 0, 0, times).at("comparison")[0].at("independent"), "blocks of neighbours");
+    // In another order of times the blocks are others, and rows of a block are not alike.
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] = static_cast<double>(i % 20 * 100 + i / 20);
+    EXPECT_LT(compare(both[0], both[1], {}, {}, times).crps.high, by_blocks.crps.high);
+    const std::vector<std::uint32_t> codes(errors.size());
+    const std::vector<std::string> labels = {"all"};
+    EXPECT_EQ(compare(both[0], both[1], {}, {codes, labels}).independent, "groups") << "groups are what is told";
+}
+
 TEST(Comparison, OfOneRowIsNeverClear) {
     const Numbers one = {1};
     const Numbers two = {2};
