@@ -106,12 +106,14 @@ double pinball(const Forecast& forecast, std::span<const double> observation) {
     return 2 * std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
 }
 
-Verification verified(const Forecast& forecast, std::span<const double> observation, const Grouping& periods,
-                      const char* name) {
+Verification verified(const Forecast& forecast, std::span<const double> observation, std::span<const double> times,
+                      const Grouping& periods, const char* name) {
     std::vector<double> errors(observation.begin(), observation.end());
     for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= forecast.mean[i];
     VerifyOptions options;
     options.levels.assign(kLevels.begin(), kLevels.end());
+    options.ordered = true;
+    options.times = times;
     const ColumnGrouping by{"period", periods};
     // Of the normal family scores come faster than they are kept.
     const RowFamilies families(forecast.families(), errors.size());
@@ -298,8 +300,11 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
             result.scored[i] = 1;
         }
     core::require(!scored.empty(), "{}: there is no row from {} on", core::option("from"), options.from);
-    std::vector<double> observation;
-    for (const std::size_t i : scored) observation.push_back(rows.observation[i]);
+    std::vector<double> observation, times;
+    for (const std::size_t i : scored) {
+        observation.push_back(rows.observation[i]);
+        times.push_back(rows.times[i]);
+    }
     const Periods along = periods(rows, scored);
     const Grouping grouping{along.codes, along.labels};
     const bool all_scored = scored.size() == count;
@@ -307,8 +312,8 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const Forecast some_fixed = all_scored ? Forecast{} : part(result.fixed, scored);
     const Forecast& moving = all_scored ? result.forecast : some_moving;
     const Forecast& fixed = all_scored ? result.fixed : some_fixed;
-    result.figures = verified(moving, observation, grouping, "adapting");
-    result.fixed_figures = verified(fixed, observation, grouping, "static");
+    result.figures = verified(moving, observation, times, grouping, "adapting");
+    result.fixed_figures = verified(fixed, observation, times, grouping, "static");
     result.periods = along.starts;
     result.pinball = pinball(moving, observation);
     result.fixed_pinball = pinball(fixed, observation);

@@ -39,6 +39,19 @@ TEST(Replay, NeverLooksAhead) {
     EXPECT_NE(a.moves[52].shift, b.moves[52].shift);
 }
 
+TEST(Replay, NeighboursInTimeThatErrTogetherAreWorthFewerRows) {
+    TimedArchive archive(300, 1, 0, 1, 5);
+    ReplayOptions options;
+    options.time = "t";
+    const Replay apart = replay(timed_model(), archive.rows(), options);
+    EXPECT_EQ(apart.fixed_figures.dependence, Dependence::none);
+    EXPECT_EQ(apart.fixed_figures.mean_rows(), 300);
+    for (std::size_t i = 0; i < archive.y.size(); ++i) archive.y[i] += std::sin(0.1 * static_cast<double>(i));
+    const Replay together = replay(timed_model(), archive.rows(), options);
+    EXPECT_EQ(together.fixed_figures.dependence, Dependence::neighbours);
+    EXPECT_LT(together.fixed_figures.mean_rows(), 200);
+}
+
 TEST(Replay, ADelayLeavesOutWhatIsNotKnownYet) {
     const TimedArchive archive(40, 2, 0.5, 1.3, 3);
     TimedArchive other = archive;
