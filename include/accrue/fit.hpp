@@ -45,6 +45,7 @@ struct StartOutcome {
     std::size_t fold = 0, start = 0;
     std::string form = {};
     int iterations = 0;
+    std::string method = {};     // bfgs, lbfgs, adam; solved, where nothing was minimised
     std::string reason;          // why it stopped
     double validation_cost = 0;  // the best, whose parameters were taken
     double skill = 0;            // of that cost over a constant sigma on the same rows

@@ -52,6 +52,7 @@ Json outcome_json(const std::vector<Trained>& trained, std::size_t forms) {
         Json start = {{"fold", o.fold}, {"start", o.start}};
         if (forms > 1) start["form"] = o.form;
         start.update({{"iterations", o.iterations},
+                      {"method", o.method},
                       {"reason", o.reason},
                       {"validation_cost", std::isfinite(o.validation_cost) ? Json(o.validation_cost) : Json(nullptr)},
                       {"skill", o.skill},

@@ -66,7 +66,7 @@ std::string text_of(std::span<const Trained> starts) {
     for (const Trained& t : starts) {
         const StartOutcome& o = t.outcome;
         all.push_back({t.member.field->name(), t.member.parameters, t.member.weight, o.fold, o.start, o.iterations,
-                       o.reason, o.validation_cost, o.skill, o.kept, o.dropped_because, o.training_curve,
+                       o.method, o.reason, o.validation_cost, o.skill, o.kept, o.dropped_because, o.training_curve,
                        o.validation_curve});
     }
     std::string text;
@@ -88,6 +88,7 @@ std::vector<Trained> starts_from(const std::string& text, std::span<const fields
         next(o.fold);
         next(o.start);
         next(o.iterations);
+        next(o.method);
         next(o.reason);
         next(o.validation_cost);
         next(o.skill);

@@ -186,6 +186,7 @@ optimise::Outcome descend(Descent& task, const fields::Field& field, std::vector
     if (options.continued) settings.rate = kContinuedRate;
     constexpr std::size_t kFew = 11;  // parameters up to which the full matrix of BFGS is better
     settings.method = field.parameters() <= kFew ? optimise::Method::bfgs : optimise::Method::lbfgs;
+    best.outcome.method = task.blocks ? "adam" : settings.method == optimise::Method::bfgs ? "bfgs" : "lbfgs";
     const auto watch = [&](int iteration, std::span<const double> x, double value) {
         const double cost = task.validation_cost(x);
         best.outcome.training_curve.push_back(value);
@@ -270,6 +271,7 @@ std::vector<Trained> train(const Rows& rows, const Division& division, const Sco
             shorten(own.member.parameters);
             own.outcome.validation_cost = exact_validation_cost(rows, division, score, options.outputs, own.member);
             own.outcome.validation_curve.push_back(own.outcome.validation_cost);
+            own.outcome.method = "solved";
             own.outcome.reason = form.size_name(form.size_of(rows.x.inputs, own.member.parameters.size()));
             if (!report(static_cast<int>(size), own.outcome.validation_cost)) break;
             continue;

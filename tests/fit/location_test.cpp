@@ -52,6 +52,7 @@ TEST(LearnedLocation, FollowsABiasThatNoLineFollows) {
     const Rows rows = biased_rows(2000, 901);
     const FitResult linear = fit(rows.archive(), options_of("normal", "linear"));
     const FitResult network = fit(rows.archive(), options_of("normal", "network"));
+    for (const StartOutcome& start : network.starts) EXPECT_EQ(start.method, "adam");
     // The noise alone has a CRPS of 0.564*0.5 = 0.28; the best line leaves half of the bias.
     EXPECT_LT(network.verification.crps, 0.3);
     EXPECT_GT(linear.verification.crps, 0.4);

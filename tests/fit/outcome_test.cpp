@@ -121,6 +121,7 @@ TEST(FitOutcome, StartsAreCountedAndHaveReasons) {
         EXPECT_LT(start.start, 2U);
         EXPECT_TRUE(start.kept) << "in small folds all starts are kept";
         EXPECT_FALSE(start.reason.empty());
+        EXPECT_EQ(start.method, "lbfgs");
         EXPECT_EQ(start.validation_curve.size(), static_cast<std::size_t>(start.iterations) + 1);
         EXPECT_EQ(start.training_curve.size(), start.validation_curve.size());
         EXPECT_EQ(start.validation_cost,
