@@ -73,10 +73,10 @@ void add_score_options(CLI::App& command, ForecastOptions& options) {
     add_list(command, "--quantile-scores", options.evaluate.quantile_scores,
              "Levels of quantiles whose scores are wanted, for example 0.05,0.5,0.95")
         ->type_name("P,P,...");
-    command.add_flag(
-        "--conditional", options.evaluate.conditional,
-        "Also whether a model or a sigma is calibrated everywhere: along the inputs of the model, --inputs, "
-        "the prediction, in each value of --by and each group");
+    command.add_flag("--conditional", options.evaluate.conditional,
+                     "Also whether a model, a sigma or an ensemble is calibrated everywhere: along the inputs of the "
+                     "model, --inputs, "
+                     "the prediction, in each value of --by and each group");
     command.add_flag("--decompose", options.evaluate.decompose,
                      "Also what the CRPS is made of: miscalibration, discrimination, uncertainty; takes seconds for "
                      "100,000 rows");

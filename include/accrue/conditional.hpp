@@ -102,6 +102,9 @@ std::vector<double> normal_scores(std::span<const double> errors, std::span<cons
 // A forecast that is right on average only is not called calibrated, and a remark names the worst place.
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional);
 
+// A forecast of which nobody looked at the places is called calibrated on average.
+void say_on_average(Verdict& verdict);
+
 nlohmann::ordered_json to_json(const ConditionalCalibration& conditional);
 
 }  // namespace accrue

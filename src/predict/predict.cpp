@@ -232,8 +232,8 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
                                                             : std::span<const double>{});
         for (std::size_t i = 0; refuses && i < forecast.off_support.size(); ++i)
             if (forecast.off_support[i] != 0 && !std::isnan(forecast.sigma[i]))
-                core::refuse("{}: a row lies outside the archive: {}", core::option("off_support", "refuse"),
-                             model.why_off_support(values.first(inputs), i));
+                core::refuse("{}: row {} lies outside the archive: {}", core::option("off_support", "refuse"),
+                             first + i + 1, model.why_off_support(values.first(inputs), i));
         std::size_t column = 0;
         if (has_mean) std::copy(forecast.mean.begin(), forecast.mean.end(), results[column++].begin());
         std::copy(forecast.sigma.begin(), forecast.sigma.end(), results[column++].begin());

@@ -162,6 +162,9 @@ void judge_members(ReportForecast& forecast, const Archive& rows, const Evaluate
     forecast.crps = memory.keep(std::move(judged.crps));
     forecast.means = memory.keep(std::move(judged.means));
     forecast.observation = rows.observation;
+    if (!options.conditional) return;
+    const ArchiveConditions conditions(rows);
+    forecast.conditional = conditional_calibration(judged.scores, conditions.all(), rows.groups, rows.times);
 }
 
 void judge_quantiles(ReportForecast& forecast, const Archive& rows, const EvaluateOptions& options, Memory& memory) {
@@ -250,7 +253,10 @@ Verdict verdict(const ReportForecast& forecast) {
         Verdict words = verdict(forecast.verification);
         if (details.fitted_here)
             words.remarks.emplace_back(fmt::format("A baseline: {}, so that its scores are too good.", details.words));
-        if (forecast.conditional) add_conditional(words, *forecast.conditional);
+        if (forecast.conditional)
+            add_conditional(words, *forecast.conditional);
+        else
+            say_on_average(words);
         return words;
     }
     Verdict words;

@@ -426,11 +426,23 @@ std::vector<double> normal_scores(std::span<const double> errors, std::span<cons
     return scores;
 }
 
+namespace {
+
+// "Calibrated: ..." becomes "Calibrated on average: ...".
+void qualify(Verdict& verdict, const std::string& words) {
+    for (const std::string name : {"Calibrated", "Nearly calibrated"})
+        if (verdict.summary.starts_with(name + ":")) verdict.summary.replace(0, name.size(), name + words);
+}
+
+}  // namespace
+
+void say_on_average(Verdict& verdict) {
+    qualify(verdict, " on average");
+}
+
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional) {
     if (conditional.passes) return;
-    for (const std::string name : {"Calibrated", "Nearly calibrated"})
-        if (verdict.summary.starts_with(name + ":"))
-            verdict.summary.replace(0, name.size(), name + " on average, but not everywhere");
+    qualify(verdict, " on average, but not everywhere");
     verdict.remarks.emplace_back(
         fmt::format("Not calibrated everywhere: {} (a test that calls {:g}% of calibrated forecasts so).",
                     conditional.worst, 100 * conditional.error_rate));

@@ -12,7 +12,7 @@ namespace accrue::verification {
 struct VerifiedEnsemble {
     Verification verification;
     EnsembleFigures figures;
-    std::vector<double> means, crps;  // of the rows
+    std::vector<double> means, crps, scores;  // of the rows; scores are normal ones, of the ranks
 };
 
 // Ranks are those of the observations among the members, uniform among equal ones; a PIT is uniform within its rank,

@@ -40,7 +40,7 @@ TEST_F(Evidence, PredictWidensOrRefusesRowsOffSupportWhereItIsToldTo) {
     EXPECT_GT(sigma({"--off-support", "widen"}, 2), sigma({}, 2));
     EXPECT_GT(sigma({"--off-support", "widen"}, 3), sigma({"--off-support", "widen"}, 2));
     EXPECT_TRUE(refusal(accrue({"predict", model, file, "-o", folder_.path("out.csv"), "--off-support", "refuse"}))
-                    .starts_with("--off-support refuse: a row lies outside the archive: x is "));
+                    .starts_with("--off-support refuse: row 2 lies outside the archive: x is "));
     EXPECT_EQ(refusal(accrue({"predict", model, file, "-o", "-", "--off-support", "wide"}))
                   .find("--off-support: must be one of {flag,refuse,widen}, but it is 'wide'"),
               0U);

@@ -95,6 +95,14 @@ TEST_F(Scores, OfAnEnsembleAreThoseOfItsMembers) {
     EXPECT_FALSE(result["coverage"][1]["observed"].is_null());
     EXPECT_TRUE(result["coverage"][2]["observed"].is_null());  // 95% needs 39 members
     EXPECT_TRUE(result["verdict"]["summary"].get<std::string>().starts_with("Calibrated")) << result["verdict"];
+    EXPECT_FALSE(result.contains("conditional"));
+    // Right everywhere, also along a column that has nothing to do with it.
+    const Json everywhere = scores({"--members", "P*", "--conditional", "--inputs", "q50"})["conditional"];
+    ASSERT_EQ(everywhere["columns"].size(), 1U) << everywhere;
+    EXPECT_EQ(everywhere["columns"][0]["name"], "q50");
+    double rows = 0;
+    for (const Json& place : everywhere["columns"][0]["places"]) rows += place["rows"].get<double>();
+    EXPECT_EQ(rows, kRows);
     // A list of columns is the same.
     EXPECT_EQ(scores({"--members", "P1,P2"})["members"], 2);
     EXPECT_TRUE(scores({"--members", "P1"})["fair_crps"].is_null());
