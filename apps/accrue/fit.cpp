@@ -59,7 +59,9 @@ void add_fit_options(CLI::App& command, FitOptions& options) {
             const std::string choices = fmt::format("{{{}}}", fmt::join(part.choice_names(), ","));
             types.push_back(part.choices == nullptr ? part.placeholder : choices);
             const nlohmann::ordered_json value = part.get({});
-            standard.push_back(value.is_string() ? value.get<std::string>() : value.is_array() ? "none" : value.dump());
+            standard.push_back(value.is_string()                     ? value.get<std::string>()
+                               : value.is_array() || value.is_null() ? "none"
+                                                                     : value.dump());
         }
         if (parts[0].type() == OptionType::flag) {
             command.add_flag_callback(
@@ -318,9 +320,9 @@ void add_fit(CLI::App& app, char** argv) {
     command->add_flag("--quiet", options->quiet, "No progress");
     command->footer(
         "Learns how large the errors y - mu are, as a function of the inputs, so that a prediction mu\n"
-        "becomes the normal distribution N(mu, sigma(x)^2). The report is honest: each row is scored by a\n"
-        "model that never saw it (or, in the paper's recipe, on the test set). The model file is the same,\n"
-        "byte for byte, for any number of threads.\n"
+        "becomes a distribution: N(mu, sigma(x)^2), or what --family, --bias, bounds and --recalibrate make\n"
+        "of it. The report is honest: each row is scored by a model that never saw it (or, in the paper's\n"
+        "recipe, on the test set). The model file is the same, byte for byte, for any number of threads.\n"
         "\n"
         "Rows that err together (one storm, one start of a simulation) must not be split between folds: name\n"
         "what they share with --group. If the future has to be forecast from the past, name the time with\n"
