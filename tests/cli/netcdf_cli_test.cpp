@@ -57,6 +57,31 @@ protected:
     static constexpr int kTimes = 10;
 };
 
+TEST_F(NetcdfCli, DrawsAndProbabilitiesOfMoreAreThoseOfATable) {
+    const std::string file = field("f.nc", "classic");
+    json(fit_field(file, {"--time", "time"}));
+    const std::vector<std::string> asked = {"--draws", "2", "--seed", "3", "--exceed", "280"};
+    output(with({"predict", folder_.path("m.json"), file, "-o", folder_.path("out.nc")}, asked));
+    const std::string text = dump("out.nc", {"-v", "above_280,draw_1,draw_2", "-p", "17,17"});
+    for (const char* name : {"above_280", "draw_1", "draw_2"}) {
+        EXPECT_NE(text.find(fmt::format("double {}(time, lat, lon)", name)), std::string::npos) << text;
+        const std::string data = text.substr(text.find(fmt::format(" {} =", name), text.find("data:")));
+        const std::vector<std::string> values =
+            cells(data.substr(data.find('=') + 1, data.find(';') - data.find('=') - 1));
+        ASSERT_EQ(values.size(), kTimes * 12U);
+        EXPECT_NE(values[0].find('_'), std::string::npos) << "masked in means fill out";
+        for (std::size_t i = 1; i < values.size(); ++i) {
+            const double value = std::stod(values[i]);
+            if (name[0] == 'a') {
+                EXPECT_GE(value, 0);
+                EXPECT_LE(value, 1);
+            } else {
+                EXPECT_NEAR(value, 280, 40) << "within some sigmas of the forecast";
+            }
+        }
+    }
+}
+
 TEST_F(NetcdfCli, FitsPredictsAndEvaluatesFields) {
     for (const char* kind : {"classic", "nc4"}) {
         const std::string file = field("f.nc", kind);

@@ -133,6 +133,40 @@ TEST_F(Predict, DrawsFromEveryForecast) {
               "--draws is 1001, but must be at most 1000");
 }
 
+TEST_F(Predict, ProbabilitiesOfMoreAreThoseOfTheQuantiles) {
+    // Around a normal distribution, a censored one, and maps around either: a quantile is exceeded as often as it says.
+    const std::string rows = "x,mu\n0.5,1\n";
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{},
+          {"--recalibrate", "isotonic"},
+          {"--lower", "-9", "--bound-kind", "censored"},
+          {"--lower", "-9", "--bound-kind", "censored", "--family", "sinh-arcsinh", "--recalibrate", "isotonic"}}) {
+        const std::string file = fitted(with({"--inputs", "x", "--form", "constant"}, more));
+        const auto probabilities = [&](const std::string& thresholds) {
+            const auto out = lines(output({"predict", file, "-", "--exceed", thresholds, "-o", "-"}, {.input = rows}));
+            std::vector<double> above;
+            const auto names = cells(out[0]);
+            for (std::size_t k = 0; k < names.size(); ++k)
+                if (names[k].starts_with("above_")) above.push_back(number(cells(out[1])[k]));
+            return above;
+        };
+        const auto out =
+            lines(output({"predict", file, "-", "--quantiles", "0.1,0.5,0.95", "-o", "-"}, {.input = rows}));
+        const auto names = cells(out[0]);
+        std::string thresholds;
+        for (std::size_t k = 0; k < names.size(); ++k)
+            if (names[k].starts_with("q")) thresholds += (thresholds.empty() ? "" : ",") + cells(out[1])[k];
+        const std::vector<double> above = probabilities(thresholds);
+        ASSERT_EQ(above.size(), 3U) << thresholds;
+        EXPECT_NEAR(above[0], 0.9, 1e-9);
+        EXPECT_NEAR(above[1], 0.5, 1e-9);
+        EXPECT_NEAR(above[2], 0.05, 1e-9);
+        const std::vector<double> ends = probabilities("-1000,1000");
+        EXPECT_NEAR(ends[0], 1, 1e-6);
+        EXPECT_NEAR(ends[1], 0, 1e-6);
+    }
+}
+
 TEST_F(Predict, DrawsStayWithinBounds) {
     const std::string file = fitted({"--inputs", "x", "--lower", "-100", "--upper", "8", "--bound-kind", "censored"});
     const auto out = lines(output({"predict", file, "-", "--draws", "200", "-o", "-"}, {.input = "x,mu\n0.5,8\n,1\n"}));
