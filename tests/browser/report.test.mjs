@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
-const reports = ["late.html", "two.html", "fit.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html",
+const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html",
   "replay.html", "monitor.html"];
 
 /** Rows of a CSV file without quotes. */
@@ -29,9 +29,12 @@ before(async () => {
   writeCsv("early.csv", header, early);
   writeCsv("late.csv", [...header, "usual"], late.map((row) => [...row, 0.3 + Number(row[column("lead_time")])]));
   accrue("fit", "early.csv", "--inputs", "lead_time,start", ...columns, "--group", "start_time", "--starts", "2", "--folds", "3",
-    "-o", "model.json", "--report", "fit.html", "--quiet");
+    "--balance-front", "0.1,0.9", "-o", "model.json", "--report", "fit.html", "--quiet");
   accrue("report", "late.csv", ...columns, "--model", "model.json", "--group", "start_time", "--by", "lead_time", "--time", "start_time", "-o", "late.html");
   accrue("report", "late.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "--by", "lead_time", "-o", "two.html");
+  // Every tenth row has a lead time that the archive never had.
+  writeCsv("beyond.csv", [...header, "usual"], late.map((row, i) => [...row.map((value, k) => (i % 10 === 0 && k === column("lead_time") ? 10 + Number(value) : value)), 0.3]));
+  accrue("report", "beyond.csv", ...columns, "--sigma", "usual", "--model", "model.json", "--group", "start_time", "-o", "beyond.html");
 
   const normal = noise(7);
   const day = (i) => new Date(Date.UTC(2023, 10, 20) + i * 86_400_000).toISOString().slice(0, 10);
@@ -121,6 +124,8 @@ async function showNumbers(page, chart) {
   await page.locator(`#${chart} table`).first().waitFor();
 }
 
+const rowOfScore = (page, score) => page.locator("#scores tbody tr", { has: page.getByRole("rowheader", { name: score, exact: true }) });
+
 const tip = (page, chart) => page.locator(`#${chart} .tip`);
 
 describe("Every report", () => {
@@ -138,7 +143,7 @@ describe("Every report", () => {
     });
   }
 
-  for (const report of ["late.html", "two.html", "hostile.html", "many.html"])
+  for (const report of ["late.html", "two.html", "fit.html", "beyond.html", "hostile.html", "many.html"])
     withReport(`fits a phone without horizontal scrolling: ${report}`, report, async (page) => {
       assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 390);
       const wide = await page.$$eval(".plot", (plots) => plots.filter((plot) => plot.querySelector("svg").getBoundingClientRect().width > plot.clientWidth + 1).length);
@@ -192,6 +197,32 @@ describe("The numbers", () => {
     assert.equal(usual.off_support_percent, undefined);
     const cells = await row.locator("td").allTextContents();
     assert.ok(cells.includes(`${model.off_support_percent.toFixed(2)}%`), cells.join(" | "));
+  });
+
+  withReport("of rows off support stand beside those of all rows", "beyond.html", async (page) => {
+    const [usual, model] = dataOf("beyond.html").scores.forecasts;
+    assert.equal(usual.off_support, undefined);
+    assert.equal(model.off_support.rows, model.rows / 10);
+    const table = page.locator("#scores table");
+    const head = await table.locator("thead th").allTextContents();
+    assert.deepEqual(head, ["Score", "usual", "model.json", "model.json, off support", "Meaning"]);
+    const cells = async (score) => (await rowOfScore(page, score).locator("td").allTextContents()).slice(0, 3);
+    const four = (value) => Number(value.toPrecision(4));
+    assert.deepEqual((await cells("CRPS")).map(Number), [four(usual.crps), four(model.crps), four(model.off_support.crps)]);
+    const covered = (figures) => `${(100 * figures.coverage.find(({ level }) => level === 0.9).observed).toFixed(2)}%`;
+    assert.deepEqual(await cells("90% interval coverage"), [usual, model, model.off_support].map(covered));
+    assert.match(await page.locator("#scores .note").innerText(), /^Off support: /);
+  });
+
+  withReport("of rows off support have no column where there are none", "late.html", async (page) => {
+    assert.equal(dataOf("late.html").scores.off_support, undefined);
+    assert.deepEqual(await page.locator("#scores thead th").allTextContents(), ["Score", "Value", "Meaning"]);
+    assert.equal(await page.locator("#scores .note").count(), 0);
+  });
+
+  withReport("say that rows which err together are counted as such", "late.html", async (page) => {
+    for (const score of ["Effective rows", "Calibration p-value"])
+      assert.match(await rowOfScore(page, score).locator(".meaning").innerText(), /where .*groups or neighbours were found to err together/);
   });
 
   withReport("of a chart are shown in a table", "late.html", async (page) => {
@@ -410,6 +441,75 @@ describe("A fit", () => {
       const cells = (await rows[i].locator("td").allInnerTexts()).map((text) => text.replaceAll("−", "-"));
       assert.equal(Number(cells[0]), Number(crps.toPrecision(4)));
       if (i > 0) assert.equal(Number(cells[1]), Number(difference.toPrecision(3)));
+    }
+  });
+
+  const numbers = (texts) => texts.map((text) => Number(text.split(" ")[0].replaceAll("−", "-")));
+  const rounded = (values, digits) => values.map((value) => Number(value.toPrecision(digits)));
+
+  withReport("draws what other balances give, with standard errors, and marks that of the model", "fit.html", async (page) => {
+    const { balance_front: front } = dataOf("fit.html").forecasts[0].fit;
+    assert.deepEqual(front.map(({ balance, taken }) => [balance, taken]), [[0.1, false], [0.5, true], [0.9, false]]);
+    const chart = page.locator("#chart-balance");
+    const labels = ["0.1", "0.5 (the model)", "0.9"];
+    await showNumbers(page, "chart-balance");
+    const table = chart.locator("table");
+    assert.deepEqual(await table.locator("tbody th").allInnerTexts(), labels);
+    const head = await table.locator("thead th").allInnerTexts();
+    const shown = async (name) => {
+      assert.ok(head.includes(name), `${name} is not in ${head.join(" | ")}`);
+      return table.locator(`tbody td:nth-child(${head.indexOf(name) + 1})`).allInnerTexts();
+    };
+    assert.deepEqual(numbers(await shown("CRPS")), rounded(front.map(({ crps }) => crps), 4));
+    assert.deepEqual(numbers(await shown("reliability score")), rounded(front.map(({ rs }) => rs), 3));
+    assert.deepEqual(numbers(await shown("standard error of the CRPS")), rounded(front.map(({ crps_se }) => crps_se), 3));
+    const [first] = await shown("CRPS less the model's");
+    assert.deepEqual(numbers(first.split(" ± ")), rounded([front[0].crps_difference, front[0].crps_difference_se], 3));
+
+    const texts = await chart.locator("svg text").allTextContents();
+    for (const label of labels) assert.ok(texts.includes(label), texts.join(" | "));
+    const ring = await chart.locator('svg path[stroke="var(--observed)"]').first().boundingBox();
+    const points = await chart.locator('svg path[fill="var(--forecast-0)"]').all();
+    assert.equal(points.length, front.length);
+    const { x, y, width, height } = await points[1].boundingBox();
+    assert.ok(Math.hypot(ring.x + ring.width / 2 - x - width / 2, ring.y + ring.height / 2 - y - height / 2) < 2, "the ring is not around the model");
+    // Strokes upwards, of which the model has none as long as they are those of differences from it.
+    const strokes = async () => {
+      const paths = await chart.locator('svg path[stroke="var(--forecast-0)"]').evaluateAll((all) => all.map((path) => path.getAttribute("d")));
+      return paths.map((d) => [...d.matchAll(/M *(\S+?)[ ,](\S+?) *L *(\S+?)[ ,](\S+?)(?= *[ML]|$)/g)].filter(([, x0, y0, x1, y1]) => Math.abs(x0 - x1) < 0.1 && Math.abs(y0 - y1) > 1).length).reduce((a, b) => a + b);
+    };
+    assert.equal(await strokes(), front.length - 1);
+    await chart.locator("select").selectOption({ label: "of each balance by itself" });
+    assert.equal(await strokes(), front.length);
+    const label = await chart.locator(".plot").getAttribute("aria-label");
+    assert.ok(label.includes(`The model has balance 0.5: CRPS ${rounded([front[1].crps], 4)[0]}`), label);
+  });
+
+  withReport("has no chart of balances where nobody asked for one", "dropped.html", async (page) => {
+    assert.equal(dataOf("dropped.html").forecasts[0].fit.balance_front, undefined);
+    assert.equal(await page.locator("#balance").count(), 0);
+  });
+
+  withReport("shows which inputs drive location, scale and shape", "fit.html", async (page) => {
+    const { importance } = dataOf("fit.html").forecasts[0].fit;
+    const largest = ({ location, scale, shape }) => Math.max(location, scale, shape);
+    const inOrder = [...importance].sort((a, b) => largest(b) - largest(a));
+    assert.deepEqual(importance.map(({ input }) => input), ["lead_time", "start", "prediction"]);
+    await showNumbers(page, "chart-importance");
+    const table = page.locator("#chart-importance table");
+    assert.deepEqual(await table.locator("tbody th").allInnerTexts(), inOrder.map(({ input }) => input));
+    const head = await table.locator("thead th").allInnerTexts();
+    const label = await page.locator("#chart-importance .plot").getAttribute("aria-label");
+    for (const part of ["location", "scale", "shape"]) {
+      const place = head.findIndex((name) => name.startsWith(part));
+      const [most] = [...importance].sort((a, b) => b[part] - a[part]);
+      if (most[part] === 0) {
+        assert.equal(place, -1, head.join(" | "));
+        assert.ok(label.includes(`No input changes the ${part}.`), label);
+        continue;
+      }
+      assert.deepEqual(numbers(await table.locator(`tbody td:nth-child(${place + 1})`).allInnerTexts()), rounded(inOrder.map((own) => own[part]), 3));
+      assert.ok(label.includes(`The ${part} is driven most by ${most.input} (`), label);
     }
   });
 

@@ -46,6 +46,7 @@ export interface Points extends AnyLayer {
   size?: number;
   hollow?: boolean;
   ring?: boolean; // hollow, and what lies inside is seen
+  labels?: { of: string; texts: string[] }; // beside the points, and first in tooltips and tables, which then have the details too
 }
 export interface Bars extends AnyLayer {
   kind: "bars";

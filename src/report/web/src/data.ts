@@ -39,6 +39,7 @@ export interface Figures {
   sharpness: Value;
   rmse: Value;
   off_support_percent?: Value; // of models
+  off_support?: Figures; // of these rows alone, where there are some
   coverage: Coverage[];
 }
 
@@ -151,6 +152,30 @@ export interface Candidate {
   taken: boolean;
 }
 
+/** What a fit with another balance gave on held-out rows, with standard errors; differences are to the balance of the model. */
+export interface Balance {
+  balance: number;
+  crps: Value;
+  crps_se: Value;
+  rs: Value;
+  rs_se: Value;
+  calibration_error_percent: Value;
+  calibration_error_se_percent: Value;
+  crps_difference: Value;
+  crps_difference_se: Value;
+  rs_difference: Value;
+  rs_difference_se: Value;
+  taken: boolean; // the model has it
+}
+
+/** How far the forecast moves where an input is permuted among rows. */
+export interface Importance {
+  input: string;
+  location: Value; // in sigmas
+  scale: Value; // its logarithm
+  shape: Value; // further parameters of the family
+}
+
 /** Places of one column: bins of numbers, which then have x, or values. An element for every place. */
 export interface ConditionalColumn {
   name: string;
@@ -223,7 +248,14 @@ export interface Forecast {
   spread_skill: ErrorBins | null;
   densities?: Density[];
   conditional: Conditional | null;
-  fit: { starts: Start[]; iteration_step: number; candidates?: Candidate[]; choice?: string } | null; // the curves have a number for every so many iterations
+  fit: {
+    starts: Start[];
+    iteration_step: number; // the curves have a number for every so many iterations
+    candidates?: Candidate[];
+    choice?: string;
+    importance?: Importance[];
+    balance_front?: Balance[];
+  } | null;
   model: { accrue: string; configuration: Record<string, unknown>; columns: Record<string, unknown> } | null;
 }
 

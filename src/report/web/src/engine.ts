@@ -2,9 +2,10 @@
 import { CustomChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent } from "echarts/components";
 import { init, setPlatformAPI, use } from "echarts/core";
+import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
-use([CustomChart, LineChart, ScatterChart, GridComponent, SVGRenderer]);
+use([CustomChart, LineChart, ScatterChart, GridComponent, LabelLayout, SVGRenderer]);
 
 export { init, setPlatformAPI };
 export type { ECharts } from "echarts/core";

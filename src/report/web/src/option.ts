@@ -146,7 +146,7 @@ function shapes(chart: Chart, layer: Layer, colour: string, frame: Rectangle, ap
   }
 }
 
-function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
+function seriesOf(chart: Chart, layer: Layer, { paint, fontFamily, fontSize }: View): Series {
   const colour = paint(layer.colour);
   const still = { name: format.harmless(layer.name), silent: true, emphasis: { disabled: true }, itemStyle: { color: colour } } as const;
   if (layer.kind === "line") {
@@ -161,10 +161,17 @@ function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
     };
   }
   if (layer.kind === "points") {
+    const shown = layer.at.flatMap((_, i) => (finite(layer.value[i]) ? [i] : []));
+    const points = shown.map((i) => place(chart, layer.at[i]!, layer.value[i]!));
+    const { labels } = layer;
+    const [left, right] = labels ? between(chart.layers.flatMap(extentOf).map(([at, value]) => place(chart, at, value)[0])) : [0, 0];
     return {
       ...still,
       type: "scatter",
-      data: layer.at.flatMap((at, i) => (finite(layer.value[i]) ? [place(chart, at, layer.value[i]!)] : [])),
+      // Labels stand towards the middle, where there is room for them. Of two that overlap that of the larger mark is drawn.
+      data: labels
+        ? points.map((value) => ({ value, label: { position: value[0] <= (left + right) / 2 ? "right" : "left" } }))
+        : points,
       symbol: symbols[layer.symbol ?? "circle"],
       symbolSize: layer.symbol === "tick" ? [2, 12] : (layer.size ?? 7),
       itemStyle: layer.ring
@@ -172,6 +179,18 @@ function seriesOf(chart: Chart, layer: Layer, paint: Paint): Series {
         : layer.hollow
         ? { color: paint("card"), borderColor: colour, borderWidth: 1.6, opacity: layer.opacity ?? 1 }
         : { color: colour, opacity: layer.opacity ?? 1 },
+      ...(labels
+        ? {
+            label: {
+              show: true,
+              color: paint("ink"),
+              fontFamily,
+              fontSize,
+              formatter: ({ dataIndex }) => format.harmless(labels.texts[shown[dataIndex]!] ?? ""),
+            },
+            labelLayout: { dy: -fontSize, hideOverlap: true },
+          }
+        : {}),
     };
   }
   return {
@@ -276,7 +295,7 @@ export function optionOf(chart: Chart, view: View): Option {
   const layers = visibleLayers(chart, view.hidden);
   const across = view.zoom && rangeAcross(chart, layers, view.zoom);
   const upright = alongAxis(chart) === chart.x;
-  const series = layers.map((layer) => seriesOf(chart, layer, view.paint));
+  const series = layers.map((layer) => seriesOf(chart, layer, view));
   // A series that draws nothing makes the axes reach what they have to include, and tells where they lie.
   series.push({
     type: "custom",

@@ -7,7 +7,7 @@ import { readDocument, type DocumentSection } from "./document";
 import { h, save, tableOf, words } from "./dom";
 import * as format from "./format";
 import { Plot } from "./plot";
-import { comparisonTable, coverageOf, levelText, scoreTable, shortTable } from "./scores";
+import { comparisonTable, coverageOf, hasOffSupport, levelText, scoreTable, shortTable } from "./scores";
 
 const kinds: Record<string, string> = {
   "out of fold": "Figures are out of fold: every row was scored by a sigma that was learned without it.",
@@ -15,6 +15,9 @@ const kinds: Record<string, string> = {
   replay: "Each row was forecast from what had been observed by then, by the model that learns and by the same model that does not.",
   monitor: "All rows since the model was fitted, forecast by the model as it was fitted.",
 };
+
+const offSupportNote =
+  "Off support: the same scores of those rows alone with an input that the archive of the model never had: outside its range, in a gap of it, or a category not in it. The other columns are of all rows, these among them.";
 
 function heading(data: { title: string; subtitle: string; kind?: string }, embedded: string): HTMLElement {
   const root = document.documentElement;
@@ -268,7 +271,7 @@ function build(): void {
           ),
         ]
       : []),
-    chapter("scores", "All scores", "", h("div", { class: "card" }, scoreTable(report))),
+    chapter("scores", "All scores", "", h("div", { class: "card" }, scoreTable(report), hasOffSupport(report) ? h("p", { class: "note" }, offSupportNote) : null)),
     configuration(report),
   ];
   show(heading(report.data, embedded), verdict(report), chapters, report.data.accrue, plots);

@@ -67,9 +67,16 @@ export function readAt(chart: Chart, layers: Layer[], at: number, near: (at: num
 }
 
 export const readSpot = (chart: Chart, spot: Spot): Reading => ({
-  heading: heading(chart, spot.layer.at[spot.index]!),
+  heading: [labelOf(spot), heading(chart, spot.layer.at[spot.index]!)].filter(Boolean).join(", "),
   rows: [rowOf(chart, spot)],
 });
+
+const labelsOf = (layer: ReadableLayer) => (layer.kind === "points" ? layer.labels : undefined);
+
+function labelOf({ layer, index }: Spot): string {
+  const labels = labelsOf(layer);
+  return labels ? `${labels.of} ${labels.texts[index]}` : "";
+}
 
 function heading(chart: Chart, at: number): string {
   const axis = alongAxis(chart);
@@ -79,6 +86,14 @@ function heading(chart: Chart, at: number): string {
 
 export const spokenReading = ({ heading, rows }: Reading): string =>
   [heading, ...rows.map((row) => `${row.label} ${row.value}`)].join("; ");
+
+/** What is known of points that have names, a column for each thing. */
+function detailColumns(layer: ReadableLayer): { name: string; texts: string[] }[] {
+  if (!labelsOf(layer)) return [];
+  const told = layer.at.map((_, i) => new Map(layer.details?.(i) ?? []));
+  const names = [...new Set(told.flatMap((own) => [...own.keys()]))];
+  return names.map((name) => ({ name, texts: told.map((own) => own.get(name) ?? format.missing) }));
+}
 
 export interface NumberTable {
   head: string[];
@@ -95,11 +110,17 @@ export function tablesOf(chart: Chart): NumberTable[] {
     if (family) family.push(layer);
     else families.push([layer]);
   }
-  return families.map((family) => ({
-    head: [alongAxis(chart).name, ...family.map((layer) => layer.label ?? layer.name)],
-    rows: family[0]!.at.map((at, i) => [
-      formatOn(alongAxis(chart), at),
-      ...family.map((layer) => valueText(chart, layer, i)),
-    ]),
-  }));
+  return families.map((family) => {
+    const labels = family.map(labelsOf).find(Boolean);
+    const details = family.flatMap(detailColumns);
+    return {
+      head: [...(labels ? [labels.of] : []), alongAxis(chart).name, ...family.map((layer) => layer.label ?? layer.name), ...details.map(({ name }) => name)],
+      rows: family[0]!.at.map((at, i) => [
+        ...(labels ? [labels.texts[i]!] : []),
+        formatOn(alongAxis(chart), at),
+        ...family.map((layer) => valueText(chart, layer, i)),
+        ...details.map(({ texts }) => texts[i]!),
+      ]),
+    };
+  });
 }

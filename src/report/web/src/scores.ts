@@ -1,5 +1,5 @@
 // The scores as tables: every figure with its meaning in a line.
-import { type Comparison, type Difference, type Entry, type Report, type Scores } from "./data";
+import { type Comparison, type Difference, type Entry, type Figures, type Report } from "./data";
 import { h, tableOf } from "./dom";
 import * as format from "./format";
 import { forecastRole, pagePaint } from "./theme";
@@ -7,7 +7,7 @@ import { forecastRole, pagePaint } from "./theme";
 interface Score {
   name: string;
   meaning: string;
-  text: (scores: Scores) => string;
+  text: (scores: Figures) => string;
 }
 
 const part = (value: number | null): number | null => (value == null ? null : value / 100);
@@ -20,17 +20,17 @@ const offSupport: Score = {
 
 const general: Score[] = [
   { name: "Rows", meaning: "rows that were scored", text: (s) => format.integer(s.rows) },
-  { name: "Effective rows", meaning: "as many equally weighted rows would tell as much", text: (s) => format.integer(s.effective_rows) },
+  { name: "Effective rows", meaning: "as many independent rows of equal weight would tell as much; fewer where weights differ, or where groups or neighbours were found to err together", text: (s) => format.integer(s.effective_rows) },
   { name: "CRPS", meaning: "accuracy of the whole distribution, in the unit of the observation; lower is better", text: (s) => format.number(s.crps) },
   { name: "Skill", meaning: "how much of the CRPS of the best constant sigma is saved; above 0, sigma that follows the row pays", text: (s) => format.signed(s.crps_skill, 2) },
   { name: "Best constant sigma", meaning: "the one of least CRPS on these rows", text: (s) => format.number(s.constant_sigma) },
   { name: "NLPD", meaning: "mean negative log density at the observations; lower is better", text: (s) => format.number(s.nlpd) },
   { name: "Calibration error", meaning: "largest distance of the reliability diagram from its diagonal", text: (s) => format.percent(part(s.calibration_error_percent), 2) },
-  { name: "Calibration floor", meaning: "what a calibrated forecast of as many independent rows shows", text: (s) => format.percent(part(s.calibration_floor_percent), 2) },
-  { name: "Calibration p-value", meaning: "how often chance alone shows at least this error, if rows are independent", text: (s) => format.pValue(s.calibration_p_value) },
+  { name: "Calibration floor", meaning: "what a calibrated forecast of as many effective rows shows", text: (s) => format.percent(part(s.calibration_floor_percent), 2) },
+  { name: "Calibration p-value", meaning: "how often chance alone shows at least this error in as many effective rows; where groups or neighbours were found to err together, that is counted", text: (s) => format.pValue(s.calibration_p_value) },
   { name: "Sign bound", meaning: "no symmetric forecast around these predictions has a smaller calibration error", text: (s) => format.percent(part(s.sign_bound_percent), 2) },
   { name: "Reliability score", meaning: "mean squared distance from perfect reliability; lower is better", text: (s) => format.number(s.rs) },
-  { name: "Reliability floor", meaning: "what a calibrated forecast of as many rows shows on average", text: (s) => format.number(s.rs_floor) },
+  { name: "Reliability floor", meaning: "what a calibrated forecast of as many effective rows shows on average", text: (s) => format.number(s.rs_floor) },
   { name: "AR", meaning: "accuracy and reliability in one cost", text: (s) => format.number(s.ar) },
   { name: "Balance beta", meaning: "share of accuracy in AR with which the two weigh alike on these rows", text: (s) => format.number(s.beta) },
   { name: "Mean of z", meaning: "z is error/sigma where the forecast is Gaussian, else the normal score of the PIT; 0 is right, above it observations lie above the predictions", text: (s) => format.number(s.mean_z, 3) },
@@ -45,7 +45,7 @@ const levels = (entries: Entry[]): number[] => [...new Set(entries.flatMap(({ sc
 
 export const levelText = (level: number): string => format.percent(level, Number((100 * level).toFixed(6)) % 1 ? 1 : 0);
 
-export const coverageOf = (scores: Scores, level: number) => scores.coverage.find((c) => c.level === level);
+export const coverageOf = (scores: Figures, level: number) => scores.coverage.find((c) => c.level === level);
 
 const coverage = (entries: Entry[]): Score[] =>
   levels(entries).flatMap((level) => [
@@ -54,15 +54,26 @@ const coverage = (entries: Entry[]): Score[] =>
     { name: `${levelText(level)} interval: score`, meaning: "width, and a penalty for each observation outside; lower is better", text: (s) => format.number(coverageOf(s, level)?.interval_score) },
   ]);
 
-export function scoreTable({ entries }: Report): HTMLElement {
+/** Figures that have a column: of all rows of a forecast, and beside them of its rows off support. */
+const columnsOf = ({ entries, several }: Report): { name: string; figures: Figures }[] =>
+  entries.flatMap(({ name, scores }) => [
+    { name: several ? name : "Value", figures: scores },
+    ...(scores.off_support ? [{ name: several ? `${name}, off support` : "Off support", figures: scores.off_support }] : []),
+  ]);
+
+export const hasOffSupport = ({ entries }: Report): boolean => entries.some(({ scores }) => scores.off_support);
+
+export function scoreTable(report: Report): HTMLElement {
+  const { entries } = report;
+  const columns = columnsOf(report);
   const models = entries.some((entry) => entry.scores.off_support_percent != null);
   const scores = [...general, ...coverage(entries), ...(models ? [offSupport] : [])];
   return tableOf(
     "All scores",
-    ["Score", ...entries.map((entry) => (entries.length > 1 ? entry.name : "Value")), "Meaning"],
+    ["Score", ...columns.map(({ name }) => name), "Meaning"],
     scores.map((score) => [
       score.name,
-      ...entries.map((entry) => score.text(entry.scores)),
+      ...columns.map(({ figures }) => score.text(figures)),
       h("span", { class: "meaning" }, score.meaning),
     ]),
   );

@@ -2,10 +2,12 @@
 import type { Chart } from "../chart";
 import type { Report } from "../data";
 import { withoutHidden } from "../chart";
+import { balances } from "./balance";
 import { listed, sentences } from "./common";
 import { densities } from "./density";
 import { everywhere, worstPlaces } from "./everywhere";
 import { fits } from "./fit";
+import { importance } from "./importance";
 import { pit } from "./pit";
 import { alongPrediction, alongTime } from "./predictions";
 import { deviation, reliability } from "./reliability";
@@ -58,6 +60,7 @@ export function sectionsOf(report: Report): Section[] {
       charts: some([alongPrediction(report), alongTime(report)]),
     },
     { id: "density", title: "One row", lead: "What the forecast says of a single row, and what was observed.", charts: some([densities(report)]) },
+    { id: "importance", title: "What drives the forecast", lead: "Which inputs move its location, its scale and its shape?", charts: importance(report) },
     {
       id: "sigma",
       title: "Errors along the inputs",
@@ -74,6 +77,7 @@ export function sectionsOf(report: Report): Section[] {
     },
     { id: "spread", title: "Spread and skill", lead: "Does a wider forecast mean larger errors?", charts: some([spreadSkill(report)]) },
     { id: "fit", title: "The fit", lead: "How it was trained, fold by fold.", charts: fits(report) },
+    { id: "balance", title: "Balance", lead: "What would other balances between accuracy and reliability give?", charts: balances(report) },
   ]
     .filter((section) => section.charts.length > 0)
     .map((section) => ({ ...section, charts: section.charts.map(withoutHidden) }));
