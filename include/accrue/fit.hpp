@@ -29,6 +29,7 @@ struct FitOptions {
     std::optional<double> lower, upper;  // bounds of the observation
     std::string bound_kind = "auto";
     std::string recalibrate = "auto";
+    bool recalibrate_given = false;  // by its name: "auto" then chooses for a form given by hand too
     double calibration_share = 0;
     std::size_t folds = 5;
     double training_share = 0.33;

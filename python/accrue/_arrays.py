@@ -146,13 +146,20 @@ class Table:
     """Named columns: a mapping, a data frame, anything with the Arrow PyCapsule interface, an xarray Dataset, or a 2-d array,
     whose columns are x1, x2, ...
 
-    `named` tells whether the names came from the user. `needed` are names that will be asked for, and `numeric` tells that all
-    columns of numbers will be: of a query (polars LazyFrame) or a stream nothing else is kept, and it is read once, because a
-    query need not give its rows in the same order again. `missing_value` are numbers that mean a missing one, in all columns of
-    numbers or, as a mapping, in some.
+    `named` tells whether the names came from the user. `needed` are names that will be asked for; `numeric` and `categorical`
+    tell that all columns of numbers, and all of a type for categories, will be: of a query (polars LazyFrame) or a stream
+    nothing else is kept, and it is read once, because a query need not give its rows in the same order again. `missing_value`
+    are numbers that mean a missing one, in all columns of numbers or, as a mapping, in some.
     """
 
-    def __init__(self, values: Any, needed: Iterable[Any] = (), numeric: bool = False, missing_value: Any = None):
+    def __init__(
+        self,
+        values: Any,
+        needed: Iterable[Any] = (),
+        numeric: bool = False,
+        missing_value: Any = None,
+        categorical: bool = False,
+    ):
         self.named = True
         self._missing_value = missing_value
         self.names: list[str]
@@ -164,6 +171,7 @@ class Table:
         self._kinds: dict[str, str] = {}  # of columns whose attributes tell
         self._repeated: set[str] = set()  # texts that lie along some dimensions of a grid only, such as names of stations
         self._texts: set[str] = set()  # columns of text that were not read
+        self._categories: set[str] = set()  # columns of a stream that are of a type for categories
         asked = {name for name in needed if isinstance(name, str)}
         if hasattr(values, "to_dataframe") and hasattr(
             values, "data_vars"
@@ -182,11 +190,14 @@ class Table:
             asked = self._with_operands(asked)
             if numeric:
                 asked.update(name for name, kind in schema.items() if kind.is_numeric() or str(kind) == "Boolean")
+            if categorical:
+                asked.update(name for name, kind in schema.items() if _is_for_categories(kind))
             # One column at least, to count the rows by.
             wanted = [name for name in schema if name in asked] or list(schema)[:1]
             self._set_columns(values.select(wanted).collect())
             self.names = list(schema)
-            self._texts = {name for name, kind in schema.items() if str(kind) in ("String", "Utf8")} - {*wanted}
+            texts = {name for name, kind in schema.items() if str(kind) in ("String", "Utf8") or _is_for_categories(kind)}
+            self._texts = texts - {*wanted}
         elif hasattr(values, "iloc"):  # pandas, whose own way to Arrow needs pyarrow
             self._set_columns(values)
         elif is_arrow(values) and (stream := Stream(values)).is_table:
@@ -195,6 +206,9 @@ class Table:
             asked = self._with_operands(asked)
             if numeric:
                 asked.update(name for name, kind in stream.kinds.items() if kind == "number")
+            if categorical:
+                asked.update(stream.categories)
+            self._categories = stream.categories
             self._source, self._rows = stream.read(asked)
             self._texts = {name for name, kind in stream.kinds.items() if kind == "text"} - {*self._source}
         elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # data frames that do not know Arrow
@@ -295,10 +309,12 @@ class Table:
         return self.is_numeric(name) and not self.is_time(name) and name not in self._counters
 
     def is_categorical(self, name: str) -> bool:
-        """Whether it is a category by itself: its type is one for categories, of pandas or polars, or it has the labels along
-        some dimensions of a Dataset."""
-        dtype = str(getattr(self._source.get(name), "dtype", ""))
-        return name in self._repeated or dtype == "category" or dtype.startswith(("Categorical", "Enum"))
+        """Whether it is a category by itself: its type is one for categories, of pandas, polars or Arrow, or it has the labels
+        along some dimensions of a Dataset."""
+        if name in self._repeated or name in self._categories:
+            return True
+        values = self._source.get(name)
+        return _is_for_categories(getattr(values, "dtype", getattr(values, "type", "")))
 
     def kind(self, name: str) -> str:
         """What an input of this name is by its type and attributes: texts and categories are categories, a direction is
@@ -351,6 +367,12 @@ class Table:
             if array.ndim:
                 return len(array)
         return None
+
+
+def _is_for_categories(kind: Any) -> bool:
+    """Whether the type of a column, of pandas, polars or pyarrow, is one for categories."""
+    dictionaries = ("dictionary<values=string", "dictionary<values=large_string")  # one of numbers is a way to store them
+    return str(kind) == "category" or str(kind).startswith(("Categorical", "Enum", *dictionaries))
 
 
 def _coordinate(value: Any) -> str:

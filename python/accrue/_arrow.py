@@ -203,7 +203,11 @@ def is_arrow(values: Any) -> bool:
 
 
 class Stream:
-    """A table, or a single column, that is read once. `kinds` has its columns: "number", "text", "time" or "other"."""
+    """A table, or a single column, that is read once. `kinds` has its columns: "number", "text", "time" or "other".
+
+    `categories` are its columns of a type for categories: those with a dictionary of texts, such as Categorical and Enum of
+    polars, dictionaries of pyarrow and ENUM of DuckDB. A dictionary of numbers is only a way to store them.
+    """
 
     def __init__(self, values: Any):
         self._stream: Any = None
@@ -225,6 +229,9 @@ class Stream:
         fields = [root.children[k].contents for k in range(root.n_children)] if self.is_table else [root]
         self.names = [(field.name or b"").decode() for field in fields]
         self.kinds = dict(zip(self.names, map(_kind, fields)))
+        self.categories = {
+            name for name, field in zip(self.names, fields) if field.dictionary and self.kinds[name] == "text"
+        }
         self._fields = fields
 
     def _check(self, status: int) -> None:

@@ -306,8 +306,8 @@ def fit(
         columns that are needed are collected), anything with the Arrow PyCapsule interface (pyarrow, DuckDB), an xarray
         Dataset, or an array of (rows, columns), whose columns are then called x1, x2, ...
     prediction, observation: of every row; or error = observation - prediction in their place; or observation alone with
-        mean="gp" or mean="network", which learn the prediction too. Arrays, or names of columns of `inputs`, or what is
-        computed from some: "mean(forecast*)" (docs/columns.md).
+        mean="auto", "constant", "gp" or "network", which learn the prediction too (docs/distributions.md). Arrays, or names
+        of columns of `inputs`, or what is computed from some: "mean(forecast*)" (docs/columns.md).
     groups: labels of what rows that err together share. The verification resamples whole groups, and folds never split one
         unless there are `times` or `fold_groups`.
     times: numbers or dates (those with a time zone are converted to UTC, others are UTC); folds are then contiguous blocks of
@@ -319,8 +319,9 @@ def fit(
         learned without it, and the forecast is that of the quantity, not of its measurement (docs/observation-error.md).
     recalibrate_group: name of a column of `inputs`: its values that have enough rows may have a recalibration of their own,
         other values and missing ones that of all rows. `predict` reads the same column (docs/recalibration.md).
-    columns: names of the inputs to use, patterns ("P*") or expressions ("sqrt(x)"); default: all numeric columns that hold no times and have no role other than `by`, or
-        the prediction when there is none.
+    columns: names of the inputs to use, patterns ("P*") or expressions ("sqrt(x)"); default: the prediction, where it is a
+        column of `inputs`, all numeric columns that hold no times and have no role other than `by`, and what has a type for
+        categories (docs/inputs.md).
     kinds: what inputs are where they are not numbers: {"station": "category", "wdir": "cyclic(360)", "t": ["season", "hour"]};
         the same may stand in `columns`, "station:category" (docs/inputs.md). Texts and categories that `columns` names, and
         columns of a type for categories, are categories.
@@ -343,12 +344,19 @@ def fit(
     ['x']
     """
     _require_options(options)
-    fit_options = _core.FitOptions({name: v.item() if isinstance(v, np.generic) else v for name, v in options.items()})
+    # NumPy's numbers and arrays, as in balance_front, as Python's.
+    fit_options = _core.FitOptions(
+        {name: v.tolist() if isinstance(v, (np.generic, np.ndarray)) else v for name, v in options.items()}
+    )
     if recalibrate_group is not None and not isinstance(recalibrate_group, str):
         raise ValueError("recalibrate_group is the name of a column of inputs, from which forecasts read the groups of new rows")
     needed = [prediction, observation, error, groups, fold_groups, times, sample_weight, observation_error, recalibrate_group, *_by_names(by), *_sources(columns), *(kinds or {})]
     needs_inputs = _core.needs_inputs(fit_options)
-    table = Table(inputs, needed, numeric=columns is None and needs_inputs, missing_value=missing_value)
+    categories = _core.takes_categories(fit_options)
+    by_themselves = columns is None and needs_inputs
+    table = Table(
+        inputs, needed, numeric=by_themselves, missing_value=missing_value, categorical=by_themselves and categories
+    )
     roles = _Roles(
         table,
         prediction=prediction,
@@ -379,8 +387,7 @@ def fit(
         names = _core.default_inputs(free, roles.used, fit_options)
     else:
         names = []
-    categories = _core.takes_categories(fit_options)
-    names = _with_kinds(table, names, kinds, roles.used if columns is None and needs_inputs else None, categories)
+    names = _with_kinds(table, names, kinds, roles.used if by_themselves else None, categories)
     _core.require_inputs(names, roles.used, table.names)
     read = [_input(table, name) for name in names]
     loaded = [(f"column '{name}'", values) for name, (values, _) in zip(names, read)]
@@ -646,8 +653,11 @@ class Model:
         inputs: _Dataset,
         prediction: Any = None,
         *,
-        quantiles: Sequence[float] | None = None,
+        times: Any = None,
+        groups: Any = None,
         state: bool = True,
+        quantiles: Sequence[float] | None = None,
+        missing_value: Any = None,
         off_support: Literal["flag", "widen", "refuse"] = "flag",
     ) -> Any: ...
 
@@ -661,6 +671,7 @@ class Model:
         groups: Any = None,
         state: bool = True,
         quantiles: None = None,
+        missing_value: Any = None,
         off_support: Literal["flag", "widen", "refuse"] = "flag",
     ) -> Forecast: ...
 
@@ -681,8 +692,8 @@ class Model:
         inputs: as for `fit`; named columns are found by name, whatever their order, others are left alone.
         prediction: of every row: values (for a Dataset: a DataArray), or the name of a column of `inputs`; default: the column
             that the archive had, where `inputs` has it.
-        times, groups: of a model with a state (`update`), values or names of columns of `inputs`; default: the columns that the
-            state was made with. Forecasts are as of each row's time, which lies after what the state has seen.
+        times, groups: of a model with a state (`update`), values (for a Dataset: DataArrays) or names of columns of `inputs`;
+            default: the columns that the state was made with. Forecasts are as of each row's time, which lies after what the state has seen.
             state=False gives the forecasts of the model as it was fitted.
         missing_value: as for `fit`; the forecasts of such rows are NaN.
         off_support: of rows outside the archive: "flag" marks them, "widen" also widens their forecasts with the distance to
@@ -701,22 +712,20 @@ class Model:
         if off_support == "widen":
             wider = Model(self._core.widened())
             return wider.predict(inputs, prediction, times=times, groups=groups, state=state, quantiles=quantiles, missing_value=missing_value)
-        if type(inputs).__module__.partition(".")[0] == "xarray" and hasattr(inputs, "data_vars"):
-            if off_support == "refuse":
-                raise ValueError('off_support="refuse" is not for xarray Datasets: look at off_support of the result')
-            if state and self._core.state_columns is not None:
-                raise ValueError("the model has a state, which forecasts of Datasets do not use: give state=False")
-            from ._xarray import predict
-
-            return predict(self, inputs, prediction, quantiles, missing_value)
-        if quantiles is not None:
-            raise ValueError("quantiles are for xarray Datasets; of other forecasts, ask .quantile(q)")
         if state and self._core.state_columns is not None:
             usual_time, usual_group = self._core.state_columns
             times = usual_time if times is None else times
             groups = usual_group or None if groups is None else groups
         elif times is not None or groups is not None:
             raise ValueError("times and groups are for models with a state, and this forecast uses none")
+        if type(inputs).__module__.partition(".")[0] == "xarray" and hasattr(inputs, "data_vars"):
+            if off_support == "refuse":
+                raise ValueError('off_support="refuse" is not for xarray Datasets: look at off_support of the result')
+            from ._xarray import predict
+
+            return predict(self, inputs, prediction, quantiles, missing_value, times, groups)
+        if quantiles is not None:
+            raise ValueError("quantiles are for xarray Datasets; of other forecasts, ask .quantile(q)")
         table = Table(
             inputs,
             [*self._sources(), self.prediction if prediction is None else prediction, times, groups],

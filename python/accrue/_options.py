@@ -1,7 +1,9 @@
 """The options of a fit, as types. Made by scripts/option-docs from the table in src/fit/options.cpp: change that, not this."""
 
 from collections.abc import Sequence
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
+
+from numpy.typing import NDArray
 
 Form = Literal["auto", "clusters", "constant", "network", "polynomial"]
 Family = Literal["auto", "normal", "logistic", "student-t", "two-piece-normal", "sinh-arcsinh"]
@@ -68,7 +70,7 @@ class FitOptions(TypedDict, total=False):
     recipe: Recipe
     score: Score
     balance: float
-    balance_front: Sequence[float]
+    balance_front: Sequence[float] | NDArray[Any]
     bias: Bias
     mean: Mean
     lower: float | None

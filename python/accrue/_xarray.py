@@ -9,15 +9,23 @@ import numpy as np
 import xarray as xr
 
 from . import _core
-from ._arrays import no_column
+from ._arrays import Array, codes, no_column
+from ._arrays import times as seconds_of
 from ._model import Model
 
 
 def predict(
-    model: Model, dataset: Any, prediction: Any = None, quantiles: Sequence[float] | None = None, missing_value: Any = None
+    model: Model,
+    dataset: Any,
+    prediction: Any = None,
+    quantiles: Sequence[float] | None = None,
+    missing_value: Any = None,
+    times: Any = None,
+    groups: Any = None,
 ) -> Any:
     """A Dataset with mean, sigma, off_support, and the quantiles along a dimension of that name.
 
+    times, groups: variables or their names, for a forecast by the model's state as of each time; None: without a state.
     The order of dimensions is that of the prediction, or of an input that has them all; what it lacks comes behind.
     """
     if missing_value is not None:
@@ -47,6 +55,7 @@ def predict(
     has_mean = model.has_mean or prediction is not None
     if quantiles is not None and not has_mean:
         raise ValueError("quantiles lie around a prediction: give predict() a prediction")
+    given += [_of_state(dataset, values, what) for values, what in ((times, "times"), (groups, "groups")) if values is not None]
     if prediction is not None:
         given.append(prediction)
     if not given:
@@ -56,15 +65,23 @@ def predict(
 
     def rows(*columns: Any) -> tuple[Any, ...]:
         columns = np.broadcast_arrays(*columns)
-        flat = [np.ascontiguousarray(column, dtype=np.float64).ravel() for column in columns]
-        mu = flat.pop() if prediction is not None else None
-        forecast = model._forecast(flat, mu, None)
+        flat = [column.ravel() for column in columns]
+        mu = _numbers(flat.pop()) if prediction is not None else None
+        labels = codes(flat.pop()) if groups is not None else None
+        seconds = seconds_of(flat.pop(), gaps=True)[0] if times is not None else None
+        inputs = [_numbers(column) for column in flat]
+        if seconds is None:
+            forecast = model._forecast(inputs, mu, None)
+        else:
+            forecast = model._with_family(*_core.forecast_at(model._core, inputs, mu, seconds, labels))
         # Missing rows are not known to lie inside.
         off_support = np.where(np.isnan(forecast.sigma), np.nan, forecast.off_support)
         figures: list[Any] = [forecast.sigma, off_support]
         if has_mean:
             figures.insert(0, forecast.mean)
         figures += [forecast.quantile(q) for q in wanted]
+        if seconds is not None:
+            figures = [np.where(np.isnan(seconds), np.nan, figure) for figure in figures]
         return tuple(figure.reshape(columns[0].shape) for figure in figures)
 
     # apply_ufunc would have them in the order in which it sees them, and it sees the inputs first.
@@ -99,6 +116,21 @@ def predict(
             long_name="quantiles of the forecast", **kept
         )
     return result
+
+
+def _numbers(values: Any) -> Array:
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def _of_state(dataset: Any, values: Any, what: str) -> Any:
+    """The times or groups of the rows: a variable, or its name."""
+    if isinstance(values, str):
+        if values not in dataset:
+            raise no_column(values, _names(dataset), f", the {what} of the model's state", what="variable")
+        return dataset[values]
+    if not isinstance(values, xr.DataArray):
+        raise ValueError(f"{what} for a Dataset are a DataArray, or the name of a variable: values have no dimensions")
+    return values
 
 
 def _encoded(model: Model, variable: Any, k: int, kind: str) -> Any:

@@ -39,7 +39,7 @@ from ._arrays import Array, Table, as_array, category, codes, column, missing_ro
 from ._arrow import is_arrow
 from ._forecast import Forecast
 from ._model import Model, fit, with_kind
-from ._options import Bias, Family, Form, Recalibrate, Score
+from ._options import Bias, BoundKind, Family, Form, Recalibrate, Score
 
 __all__ = ["CalibratedRegressor", "SigmaRegressor"]
 
@@ -79,6 +79,9 @@ class _Calibrated(RegressorMixin, BaseEstimator):
             family=self.family,
             score=self.score_to_fit,
             bias=self.bias,
+            lower=self.lower,
+            upper=self.upper,
+            bound_kind=self.bound_kind,
             recalibrate=self.recalibrate,
             folds=min(self.folds, len(y)),  # fewer rows than folds would be refused
             seed=seed,
@@ -213,7 +216,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
 
     estimator: any scikit-learn regressor; LinearRegression when left out.
     inputs: names or positions of the columns of X that sigma depends on; default: all that hold numbers or have a type for
-        categories (pandas, polars), or the prediction where there is none. Where such a column has gaps, sigma learns from
+        categories (pandas, polars, Arrow), or the prediction where there is none. Where such a column has gaps, sigma learns from
         the gaps too.
     kinds: what columns are where they are not numbers, by name or position, as for `accrue.fit`: {"station": "category",
         "wdir": "cyclic(360)", "t": ["season", "hour"]}; columns that it names are inputs even where `inputs` is left out. By
@@ -223,7 +226,10 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         folds never splits the `groups` given to fit(). Rows that a splitter never holds out, as TimeSeriesSplit does with the
         first, are left out of the calibration, with a warning; of a row that it holds out several times the first counts.
     form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. With these defaults the
-        forecast is normal around the regressor's prediction, and recalibrate="auto" is none; family="auto" chooses.
+        forecast is normal around the regressor's prediction, unless held-out rows, 500 or more, ask for a map of its
+        probabilities; recalibrate="none" has none. family="auto" chooses a family first.
+    lower, upper, bound_kind: bounds of y, beyond which no quantile of the forecast lies, and what happens there, as for
+        `accrue.fit`; of several targets they are the bounds of each.
     random_state: of the folds, the fit of sigma, and whatever random_state of the regressor is None; default: 1 for the first
         two, so that a fit can be repeated.
     n_jobs: fits of the regressor at a time, as in scikit-learn. It does not limit the threads of accrue (`accrue.threads`).
@@ -246,6 +252,9 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         family: Family = "normal",
         score_to_fit: Score = "ar",
         bias: Bias = "none",
+        lower: float | None = None,
+        upper: float | None = None,
+        bound_kind: BoundKind = "auto",
         recalibrate: Recalibrate = "auto",
         folds: int = 5,
         random_state: Any = None,
@@ -259,6 +268,9 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         self.family = family
         self.score_to_fit = score_to_fit
         self.bias = bias
+        self.lower = lower
+        self.upper = upper
+        self.bound_kind = bound_kind
         self.recalibrate = recalibrate
         self.folds = folds
         self.random_state = random_state
@@ -430,10 +442,12 @@ class SigmaRegressor(_Calibrated):
 
     prediction: name or position of that column; the last when left out. Sigma depends on the other columns, or on the prediction
         when it is the only one.
-    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. With these defaults the forecast
-        is normal around the prediction, and recalibrate="auto" is none; family="auto" chooses. random_state: its seed; default: 1.
+    form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `CalibratedRegressor`. random_state: its
+        seed; default: 1.
+    lower, upper, bound_kind: bounds of y, as for `accrue.fit`.
 
-    `predict` gives back the prediction, after the bias correction if one was asked for.
+    `predict` gives back the prediction, after the bias correction if one was asked for; where a map was taken it is the mean of
+    the mapped forecast.
     """
 
     model_: Model
@@ -446,6 +460,9 @@ class SigmaRegressor(_Calibrated):
         family: Family = "normal",
         score_to_fit: Score = "ar",
         bias: Bias = "none",
+        lower: float | None = None,
+        upper: float | None = None,
+        bound_kind: BoundKind = "auto",
         recalibrate: Recalibrate = "auto",
         folds: int = 5,
         random_state: Any = None,
@@ -455,6 +472,9 @@ class SigmaRegressor(_Calibrated):
         self.family = family
         self.score_to_fit = score_to_fit
         self.bias = bias
+        self.lower = lower
+        self.upper = upper
+        self.bound_kind = bound_kind
         self.recalibrate = recalibrate
         self.folds = folds
         self.random_state = random_state

@@ -20,6 +20,50 @@ def test_a_family_that_is_loaded_is_there():
     assert TOY is None or "toy" in _core.family_names()
 
 
+@pytest.mark.parametrize("recalibrate", ["none", "isotonic"])
+@pytest.mark.parametrize("bound_kind", ["auto", "censored", "truncated"])
+def test_nothing_lies_beyond_a_bound(archive, bound_kind, recalibrate):
+    # As rain: amounts from 0 on, of which many are 0 unless the distribution ends there.
+    few, later = {name: values[:300] for name, values in archive.items()}, accrue.generate("G", 300, seed=2)
+    rows, new = ({**table, "y": np.maximum(table["y"], 0)} for table in (few, later))
+    if bound_kind == "truncated":
+        rows, new = ({name: values[table["y"] > 0] for name, values in table.items()} for table in (rows, new))
+    roles = dict(columns=["x"], prediction="f", observation="y", form="polynomial", progress=False)
+    options = dict(recalibrate=recalibrate, family="normal", bias="none", **roles)
+    model = accrue.fit(rows, lower=0, bound_kind=bound_kind, **options)
+    configuration = model.content["configuration"]
+    assert configuration["lower"] == 0 and "upper" not in configuration
+    assert configuration["bound_kind"] == ("truncated" if bound_kind == "truncated" else "censored")
+    forecast = model.predict(new)
+    # A censored distribution has probability on the bound, a truncated one none.
+    if bound_kind != "truncated":
+        assert (forecast.cdf(0) > 0.1).any()
+    assert (forecast.cdf(-1e-9) == 0).all()
+    assert forecast.quantile([1e-9, 0.01, 0.5]).min() >= 0
+    assert forecast.interval(0.999)[0].min() >= 0
+    assert forecast.sample(50, seed=1).min() >= 0
+    assert forecast.mean.min() > 0
+    again = accrue.Model.from_json(model.to_json()).predict(new)
+    np.testing.assert_array_equal(again.quantile([0.05, 0.95]), forecast.quantile([0.05, 0.95]))
+    free = accrue.fit(rows, **options)
+    assert free.predict(new).quantile(1e-9).min() < 0
+    assert model.evaluate(new, observation="y")["crps"] < free.evaluate(new, observation="y")["crps"]
+
+
+@pytest.mark.parametrize(
+    "bounds, message",
+    [
+        (dict(lower=1.0), "the observation of row \\d+ is .*, but lower is 1"),
+        (dict(lower=9, upper=-9), "lower is 9, but must be below upper, which is -9"),
+        (dict(bound_kind="censored"), 'bound_kind="censored" needs a bound: give lower or upper'),
+        (dict(lower=-9, bound_kind="cut"), "bound_kind is 'cut', but must be one of auto, censored, truncated"),
+    ],
+)
+def test_bounds_that_make_no_sense_are_refused(archive, bounds, message):
+    with pytest.raises(ValueError, match=message):
+        accrue.fit(archive, columns=["x"], prediction="f", observation="y", form="constant", progress=False, **bounds)
+
+
 @pytest.mark.parametrize("name", _core.family_names())
 @pytest.mark.parametrize("recalibrate", ["none", "isotonic"])
 def test_fits_predicts_and_is_evaluated(name, recalibrate):

@@ -54,6 +54,74 @@ def test_categorical_columns_are_inputs_by_default():
     assert accrue.fit(rows, form="clusters", **ROLES).inputs == ["mu", "wdir"]
 
 
+def polars_table(kind, lazy):
+    def table(rows):
+        polars = pytest.importorskip("polars")
+        of_type = polars.Categorical if kind == "Categorical" else polars.Enum(["s0", "s1", "s2", "s3"])
+        frame = polars.from_pandas(rows).with_columns(polars.col("station").cast(of_type))
+        return frame.lazy() if lazy else frame
+
+    return table
+
+
+def pyarrow_table(rows):
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows, preserve_index=False)
+    place = table.schema.get_field_index("station")
+    return table.set_column(place, "station", table.column(place).dictionary_encode())
+
+
+def pyarrow_stream(rows):
+    return pyarrow_table(rows).to_reader(50)  # chunks with a dictionary each
+
+
+def pyarrow_columns(rows):
+    table = pyarrow_table(rows)
+    return {name: table.column(name) for name in table.column_names}
+
+
+def pandas_of_arrow(rows):
+    return pyarrow_table(rows).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def duckdb_relation(rows):
+    duckdb = pytest.importorskip("duckdb")
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows, preserve_index=False)
+    station = "cast(station as enum('s0', 's1', 's2', 's3')) as station"
+    return duckdb.from_arrow(table).select(", ".join(station if name == "station" else name for name in table.column_names))
+
+
+OF_A_TYPE_FOR_CATEGORIES = {
+    **{f"polars {kind}{' lazy' * lazy}": polars_table(kind, lazy) for kind in ("Categorical", "Enum") for lazy in (False, True)},
+    "pyarrow": pyarrow_table,
+    "stream": pyarrow_stream,
+    "columns": pyarrow_columns,
+    "pandas of pyarrow": pandas_of_arrow,
+    "DuckDB": duckdb_relation,
+}
+
+
+@pytest.mark.parametrize("table", OF_A_TYPE_FOR_CATEGORIES.values(), ids=OF_A_TYPE_FOR_CATEGORIES)
+def test_types_for_categories_of_every_library_are_inputs_by_default(table):
+    rows = archive().drop(columns=["x", "t"])
+    model = accrue.fit(table(rows), **ROLES)
+    assert model.inputs == ["mu", "wdir", "station:category"]
+    assert model.to_json() == accrue.fit(rows.assign(station=rows["station"].astype("category")), **ROLES).to_json()
+    np.testing.assert_array_equal(model.predict(table(rows)).sigma, model.predict(rows).sigma)
+    assert accrue.fit(table(rows), form="clusters", **ROLES).inputs == ["mu", "wdir"]
+    # Where the inputs are named it is mentioned, read or not.
+    offers = [remark for remark in accrue.fit(table(rows), columns=["wdir"], **ROLES).remarks if "could be" in remark]
+    assert len(offers) == 1 and offers[0].endswith(" could be an input: station:category")
+
+
+def test_a_dictionary_of_numbers_holds_numbers():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = archive().drop(columns=["x", "t", "station"])
+    table = pyarrow.Table.from_pandas(rows, preserve_index=False)
+    place = table.schema.get_field_index("wdir")
+    encoded = table.set_column(place, "wdir", table.column(place).dictionary_encode())
+    assert accrue.fit(encoded, **ROLES).to_json() == accrue.fit(table, **ROLES).to_json()
+
+
 def test_columns_that_could_be_inputs_are_mentioned():
     rows = archive().drop(columns="x")
     rows["remark"] = [f"remark {row}" for row in range(len(rows))]  # each stands in one row

@@ -240,6 +240,20 @@ def test_a_recalibrated_forecast_is_consistent_and_survives_pickle(archive):
     assert model.evaluate({"x": archive["x"]}, prediction=archive["f"], observation=skewed)["nlpd"] is None
 
 
+def test_a_choice_that_is_asked_for_is_made_for_a_form_given_by_hand(archive, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    skewed = archive["f"] + np.random.default_rng(4).exponential(1, 1000)
+    rows = pandas.DataFrame({"x": archive["x"], "f": archive["f"], "y": skewed})
+    rows.to_csv(tmp_path / "a.csv", index=False)
+    options = dict(form="constant", family="normal", bias="none", prediction="f", observation="y")
+    for more, taken in (({}, "none"), ({"recalibrate": "none"}, "none"), ({"recalibrate": "auto"}, "isotonic")):
+        model = accrue.fit(rows, **options, **more, progress=False)
+        assert model.content["configuration"]["recalibrate"] == taken
+        given = [text for name, value in {**options, **more}.items() for text in (f"--{name}", value)]
+        command("fit", tmp_path / "a.csv", *given, "--quiet", "-o", tmp_path / "m.json")
+        assert (tmp_path / "m.json").read_text() == model.to_json()
+
+
 def test_a_conformal_interval_is_rounded_outwards_and_survives_pickle(archive):
     skewed = archive["f"] + np.random.default_rng(4).exponential(1, 1000)
     roles = dict(prediction=archive["f"], observation=skewed)
@@ -377,7 +391,7 @@ def test_the_estimators_have_the_defaults_of_fit():
         given = estimator.get_params(deep=False)
         given["score"] = given.pop("score_to_fit")
         shared = given.keys() & accrue.FitOptions.__annotations__.keys()
-        assert len(shared) == 6
+        assert len(shared) == 9
         for name in shared - {"family", "bias"}:
             assert given[name] == getattr(options, name)
         # The mean is the regressor's, and stays so.
@@ -385,10 +399,10 @@ def test_the_estimators_have_the_defaults_of_fit():
 
 
 def test_numbers_of_numpy_are_numbers():
-    options = dict(folds=np.int64(3), balance=np.float32(0.25), stages=np.bool_(False))
+    options = dict(folds=np.int64(3), balance=np.float32(0.25), stages=np.bool_(False), balance_front=np.array([0, 0.75]))
     x = np.arange(20.0)
     configuration = accrue.fit(x[:, None], error=x, progress=False, **options).content["configuration"]
-    assert all(configuration[name] == value for name, value in options.items())
+    assert all(np.all(configuration[name] == value) for name, value in options.items())
 
 
 def test_columns_of_text_are_no_inputs_unless_named(archive):

@@ -351,6 +351,27 @@ def test_types_decide_on_kinds_by_default(winds):
     assert CalibratedRegressor(Mu()).fit(typed, y).model_.inputs == ["wdir", "mu"]
 
 
+@pytest.mark.parametrize("kind", ["polars", "polars lazy", "pyarrow", "duckdb"])
+def test_types_for_categories_of_other_tables_are_inputs_too(winds, kind):
+    pyarrow = pytest.importorskip("pyarrow")
+    X, y = winds[["station", "wdir", "mu"]], winds["y"]
+    table = pyarrow.Table.from_pandas(X, preserve_index=False)
+    if kind == "pyarrow":
+        table = table.set_column(0, "station", table.column("station").dictionary_encode())
+    elif kind == "duckdb":
+        relation = pytest.importorskip("duckdb").from_arrow(table)
+        labels = ", ".join(f"'{label}'" for label in sorted(set(X["station"])))
+        table = relation.select(f"cast(station as enum({labels})) as station, wdir, mu")
+    else:
+        polars = pytest.importorskip("polars")
+        table = polars.from_arrow(table).with_columns(polars.col("station").cast(polars.Categorical))
+        table = table.lazy() if kind.endswith("lazy") else table
+    expected = CalibratedRegressor(Mu()).fit(X.assign(station=X["station"].astype("category")), y)
+    regressor = CalibratedRegressor(Mu()).fit(table, y.to_numpy())
+    assert regressor.model_.inputs == ["station:category", "wdir", "mu"]
+    assert regressor.model_.to_json() == expected.model_.to_json()
+
+
 @pytest.mark.parametrize("kind", ["polars", "pyarrow", "array"])
 def test_other_tables_have_the_kinds_of_pandas(winds, kind):
     polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
@@ -483,6 +504,84 @@ def test_the_family_is_that_of_the_model(frame, estimator):
         assert regressor.model_.content["configuration"]["family"] == expected
     with pytest.raises(ValueError, match="family is 'levy', but must be one of"):
         clone(estimator).set_params(family="levy").fit(frame[["a", "b"]], frame["y"])
+
+
+def made(rows, seed, draw):
+    """An input, twice, of which the second is the prediction; y errs as it is drawn, with mean 0."""
+    rng = np.random.default_rng(seed)
+    a = rng.uniform(-2, 2, rows)
+    return np.column_stack([a, a]), a + draw(rng, rows)
+
+
+def skewed(rng, rows):
+    return rng.exponential(size=rows) - 1
+
+
+def gaussian(rng, rows):
+    return rng.normal(size=rows)
+
+
+@pytest.mark.parametrize("estimator", [CalibratedRegressor(form="constant"), SigmaRegressor(form="constant")])
+def test_held_out_rows_choose_a_map_by_default(estimator):
+    X, y = made(1000, 1, skewed)
+    regressor = clone(estimator).fit(X, y)
+    content = regressor.model_.content
+    taken = {name: content["configuration"][name] for name in ("family", "bias", "recalibrate")}
+    assert taken == {"family": "normal", "bias": "none", "recalibrate": "isotonic"}
+    assert content["fit"]["recalibration"]["asked"] == "auto"
+    plain = clone(estimator).set_params(recalibrate="none").fit(X, y)
+    X_new, y_new = made(4000, 2, skewed)
+    ends = [0.05, 0.95]
+    shares = [(y_new[:, None] < fitted.predict_quantiles(X_new, ends)).mean(axis=0) for fitted in (regressor, plain)]
+    # Of 4,000 rows a share has a standard error of 0.003, and of the 1,000 that make the map 0.007: four of both. Without a map
+    # no error is below -1, where the 5% quantile of a normal distribution is -1.64.
+    np.testing.assert_allclose(shares[0], ends, atol=0.03)
+    assert shares[1][0] == 0
+    predicted = plain.estimator_.predict(X_new) if hasattr(plain, "estimator_") else X_new[:, 1]
+    np.testing.assert_array_equal(plain.predict(X_new), predicted)
+
+
+@pytest.mark.parametrize("estimator", [CalibratedRegressor(form="constant"), SigmaRegressor(form="constant")])
+@pytest.mark.parametrize("rows, draw", [(499, skewed), (1000, gaussian)])
+def test_few_rows_and_normal_errors_have_no_map(estimator, rows, draw):
+    regressor = clone(estimator).fit(*made(rows, 3, draw))
+    assert regressor.model_.content["configuration"]["recalibrate"] == "none"
+
+
+@pytest.mark.parametrize(
+    "estimator", [CalibratedRegressor(form="polynomial", inputs="b"), SigmaRegressor("mu", form="polynomial")]
+)
+@pytest.mark.parametrize("bound_kind", ["auto", "censored", "truncated"])
+def test_nothing_lies_beyond_the_bounds(frame, estimator, bound_kind):
+    # Amounts between 0 and 1: many observations sit on a bound, unless the distribution ends there.
+    frame = frame[:400]
+    y = np.clip(frame["y"], 0, 1)
+    inside = (y > 0) & (y < 1) if bound_kind == "truncated" else np.full(len(y), True)
+    X, y = frame[["b"]].assign(mu=np.sin(frame["a"]))[inside], y[inside]
+    bounds = {"lower": 0.0, "upper": 1, "bound_kind": bound_kind}
+    asked = clone(clone(estimator).set_params(**bounds))
+    assert {name: asked.get_params()[name] for name in bounds} == bounds
+    regressor = clone(asked).fit(X, y)
+    configuration = regressor.model_.content["configuration"]
+    assert (configuration["lower"], configuration["upper"]) == (0, 1)
+    assert configuration["bound_kind"] == ("truncated" if bound_kind == "truncated" else "censored")
+    # Far in the tails, and around predictions beyond the bounds.
+    new = X.assign(mu=np.linspace(-0.5, 1.5, len(X)))
+    quantiles = regressor.predict_quantiles(new, [1e-9, 0.01, 0.5, 0.99, 1 - 1e-9])
+    assert quantiles.min() >= 0 and quantiles.max() <= 1
+    assert 0 <= regressor.predict(new).min() and regressor.predict(new).max() <= 1
+    low, high = regressor.predict_interval(new, 0.99)
+    assert low.min() >= 0 and high.max() <= 1
+    free = clone(asked).set_params(lower=None, upper=None, bound_kind="auto").fit(X, y)
+    assert free.predict_quantiles(new, [0.01]).min() < 0
+    with pytest.raises(ValueError, match="the observation of row .* is .*, but upper is 0.5"):
+        clone(asked).set_params(upper=0.5).fit(X, y)
+
+
+def test_the_bounds_are_those_of_every_target(frame):
+    y = np.column_stack([np.maximum(frame["y"], 0), np.maximum(-frame["y"], 0)])
+    regressor = CalibratedRegressor(form="constant", lower=0).fit(frame[["a", "b"]], y)
+    assert regressor.predict_quantiles(frame[["a", "b"]], [0.001]).min() == 0
 
 
 def test_a_fitted_model_does_not_mind_parameters_set_later(frame):

@@ -54,6 +54,99 @@ def test_predict_uses_the_state(model):
         model.predict(last, times="day")
 
 
+@pytest.fixture(params=[None, "UTC", "America/St_Johns"])
+def indexed(request):
+    """Rows, and the same in a frame of pandas whose index has the days, in some time zone."""
+    pandas = pytest.importorskip("pandas")
+    table = rows(20, 0.5, 2, "2025-01-01")
+    frame = pandas.DataFrame(table).drop(columns="day")
+    frame.index = pandas.DatetimeIndex(table["day"])
+    if request.param is not None:
+        frame.index = frame.index.tz_localize("UTC").tz_convert(request.param)
+    return table, frame
+
+
+def test_update_takes_times_from_an_index(model, indexed):
+    table, frame = indexed
+    by_name, by_index = model.update(table, groups="station"), model.update(frame, times=frame.index, groups="station")
+    # A name is part of a state, and values have none.
+    expected = by_name.content["state"] | {"time": by_index.content["state"]["time"]}
+    assert by_index.content["state"] == expected
+    parts = model.update(frame[:30], times=frame.index[:30], groups="station")
+    assert parts.update(frame[30:], times=frame.index[30:]).content["state"] == expected
+
+
+def test_predict_takes_times_from_an_index(model, indexed):
+    table, frame = indexed
+    moved = model.update(part(table, 0, 57), groups="station")
+    expected = moved.predict(part(table, 57, 60))
+    forecast = moved.predict(frame[57:], times=frame.index[57:])
+    np.testing.assert_array_equal(forecast.mean, expected.mean)
+    np.testing.assert_array_equal(forecast.sigma, expected.sigma)
+
+
+def test_replay_takes_times_from_an_index(model, indexed):
+    table, frame = indexed
+    expected = accrue.replay(model, table, groups="station")
+    replayed = accrue.replay(model, frame, times=frame.index, groups="station")
+    np.testing.assert_array_equal(replayed.forecast.mean, expected.forecast.mean)
+    assert replayed.scores == expected.scores
+
+
+def test_fits_take_times_from_an_index(model, indexed):
+    table, frame = indexed
+    options = dict(columns=["x"], prediction="mu", observation="y", form="constant", progress=False)
+    fitted = accrue.fit(frame, times=frame.index, **options)
+    assert fitted.verification == accrue.fit(table, times="day", **options).verification
+    gappy = frame.assign(x=frame["x"].where(frame["x"] < 0.4))
+    assert accrue.fit(gappy, times=frame.index, missing="drop", **{**options, "form": "polynomial"}).verification["rows"] < 60
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_datasets_are_forecast_with_the_state(model, lazy):
+    xarray = pytest.importorskip("xarray")
+    table = rows(20, 0.5, 2, "2025-01-01")
+    moved = model.update(part(table, 0, 48), groups="station")
+    last = part(table, 48, 60)
+    dataset = xarray.Dataset(
+        {name: (("day", "site"), last[name].reshape(4, 3)) for name in ("x", "mu")},
+        coords={"day": last["day"][::3].astype("datetime64[ns]"), "station": ("site", ["a", "b", "c"])},
+    )
+    if lazy:
+        pytest.importorskip("dask")
+        dataset = dataset.chunk({"day": 3})
+    expected = moved.predict(last)
+    result = moved.predict(dataset, quantiles=[0.9])
+    assert result["sigma"].dims == ("day", "site") and (result["sigma"].chunks is not None) == lazy
+    np.testing.assert_array_equal(result["mean"].values.ravel(), expected.mean)
+    np.testing.assert_array_equal(result["sigma"].values.ravel(), expected.sigma)
+    np.testing.assert_array_equal(result["quantiles"].values.ravel(), expected.quantile(0.9))
+    still = moved.predict(dataset, state=False)
+    np.testing.assert_array_equal(still["mean"].values.ravel(), last["mu"])
+    # Variables of other names, and values with dimensions.
+    renamed = dataset.rename(day="valid", station="name")
+    for given in (dict(times="valid", groups="name"), dict(times=renamed["valid"], groups=renamed["name"])):
+        np.testing.assert_array_equal(moved.predict(renamed, **given)["mean"], result["mean"])
+
+
+def test_times_of_datasets_that_cannot_be_are_refused_or_missing(model):
+    xarray = pytest.importorskip("xarray")
+    moved = model.update(rows(20, 0.5, 2, "2025-01-01"))
+    days = np.array(["2025-02-01", "NaT", "2025-02-03"], "datetime64[ns]")
+    dataset = xarray.Dataset({"x": ("row", np.zeros(3)), "mu": ("row", np.ones(3)), "day": ("row", days)})
+    result = moved.predict(dataset, quantiles=[0.5])
+    for name in ("mean", "sigma", "off_support", "quantiles"):
+        assert np.isnan(result[name]).values.ravel().tolist() == [False, True, False]
+    with pytest.raises(ValueError, match="there is no variable 'day', the times of the model's state"):
+        moved.predict(dataset.drop_vars("day"))
+    with pytest.raises(ValueError, match="times for a Dataset are a DataArray, or the name of a variable"):
+        moved.predict(dataset, times=days)
+    with pytest.raises(ValueError, match="state=False"):
+        moved.predict(dataset.assign(day=("row", days - np.timedelta64(300, "D"))))
+    with pytest.raises(ValueError, match="models with a state"):
+        model.predict(dataset, times="day")
+
+
 def test_replay_scores_both(model):
     later = rows(120, 0.8, 4, "2025-01-01")
     replayed = accrue.replay(model, later, delay=datetime.timedelta(days=2), since="2025-02-01", adaptive=0.9)

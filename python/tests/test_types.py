@@ -17,6 +17,10 @@ model = accrue.fit({"x": x}, error=x, form="network", bias="linear", folds=3, ba
 options: accrue.FitOptions = {"form": "constant", "recalibrate": "isotonic", "score": "crps", "max_iterations": 5}
 summary: str = accrue.fit({"x": x}, error=x, progress=False, **options).summary
 forecast: accrue.Forecast = model.predict({"x": x})
+marked: accrue.Forecast = model.predict({"x": x}, missing_value={"x": -9999}, off_support="widen")
+timed: accrue.Forecast = model.predict({"x": x}, times=x, groups="station", missing_value=-9999)
+front = accrue.fit({"x": x}, error=x, balance_front=np.array([0.25, 0.75]))
+bounded = accrue.CalibratedRegressor(lower=0, bound_kind="censored")
 interval: tuple[np.ndarray, np.ndarray] = forecast.interval(0.9)
 compared: accrue.Comparison = accrue.compare({"a": model, "b": forecast}, {"x": x}, observation=x, missing="drop")
 scores: dict[str, object] = accrue.evaluate(observation=x, members=np.ones((100, 3)), exceed=[1.0], decompose=True)
@@ -33,6 +37,8 @@ accrue.fit({"x": x}, error=x, stages="no")
 accrue.fit({"x": x}, error=x, fold=3)
 accrue.CalibratedRegressor(form="spline")
 accrue.SigmaRegressor(score_to_fit="mse")
+accrue.SigmaRegressor(upper=1, bound_kind="cut")
+accrue.fit({"x": x}, error=x, balance_front=0.5)
 accrue.fit({"x": x}, error=x, missing="skip")
 number: int = accrue.Model.load("model.json").predict({"x": x})
 wrong: accrue.FitOptions = {"recipe": "mine"}

@@ -43,6 +43,16 @@ OptionMember member() {
                 [](FitOptions& options, const Json& value) { options.*Member = value.get<Value>(); }};
 }
 
+// The one option of which it matters that it was given.
+OptionMember recalibrate_member() {
+    OptionMember own = member<&FitOptions::recalibrate>();
+    own.set = [](FitOptions& options, const Json& value) {
+        options.recalibrate = value.get<std::string>();
+        options.recalibrate_given = true;
+    };
+    return own;
+}
+
 std::vector<OptionChoice> without_help(const std::vector<std::string>& names) {
     std::vector<OptionChoice> choices;
     for (const std::string& name : names) choices.push_back({name});
@@ -182,7 +192,7 @@ std::vector<FitOption> make_table() {
          .more = "It is chosen by the observations where it is not given."},
         {.name = "recalibrate",
          .command = "--recalibrate",
-         .member = member<&FitOptions::recalibrate>(),
+         .member = recalibrate_member(),
          .choices =
              [] {
                  return std::vector<OptionChoice>{
@@ -194,8 +204,9 @@ std::vector<FitOption> make_table() {
          .help = "Map the forecast's probabilities to what held-out rows showed, for errors that are skewed",
          .more =
              message("A forecast is then no longer Gaussian. Every fold is judged by a map of the other folds' rows. "
-                     "auto looks for a map from 500 rows on, and is none for the paper's recipe, with {}, and for "
-                     "{} with {}. docs/recalibration.md says how it chooses, and what is promised.",
+                     "auto looks for a map from 500 rows on, and is none for the paper's recipe, with {}, and, where "
+                     "it is not given by its name, for {} with {}. docs/recalibration.md says how it chooses, and what "
+                     "is promised.",
                      option("observation_error"), option("family", "normal"), option("bias", "none"))},
         {.name = "calibration_share",
          .command = "--calibration-share",

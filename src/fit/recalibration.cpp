@@ -306,9 +306,9 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 std::string recalibration_asked(const Archive& archive, const FitOptions& options) {
-    // Who names groups wants a map.
-    const bool papers_form =
-        options.family == normal_family()->name() && options.bias == kNone && archive.recalibrate_groups.codes.empty();
+    // Who names groups wants a map, and so does who asks for the choice.
+    const bool papers_form = options.family == normal_family()->name() && options.bias == kNone &&
+                             archive.recalibrate_groups.codes.empty() && !options.recalibrate_given;
     const bool none = papers_form || options.recipe != "default" || !archive.observation_error.empty();
     return options.recalibrate == kAuto && none ? kNone : options.recalibrate;
 }

@@ -11,7 +11,8 @@
 namespace accrue::fitting {
 
 // What FitOptions::recalibrate asks for. `auto` asks for nothing where a fit cannot have a map, by the paper's recipe
-// or with observation errors, nor where its form was given by hand as the paper's, normal around the prediction.
+// or with observation errors; nor, by default, where the form was given by hand as the paper's, normal around the
+// prediction.
 std::string recalibration_asked(const Archive& archive, const FitOptions& options);
 
 // Throws InputError where what is asked for does not go together.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "accrue/options.hpp"
 #include "accrue/recalibrated.hpp"
 #include "support/archives.hpp"
 #include "support/threads.hpp"
@@ -243,6 +244,12 @@ TEST(Recalibration, AutoIsTheDefaultAndNoneWhereAFitCannotHaveAMap) {
     EXPECT_FALSE(fit(rows.archive(), by_hand).recalibration.trials.empty());
     by_hand.bias = "none";
     expect_as_without(by_hand, rows.archive());
+    // Who gives `auto` by its name too has asked for the choice.
+    FitOptions asked = by_hand;
+    fit_option("recalibrate").set(asked, "auto");
+    EXPECT_EQ(fit(rows.archive(), asked).recalibration.trials.size(), 2U);
+    asked.recipe = "paper";
+    EXPECT_TRUE(fit(rows.archive(), asked).recalibration.trials.empty());
     by_hand.family = "auto";
     EXPECT_FALSE(fit(rows.archive(), by_hand).recalibration.trials.empty());
     Archive noisy = rows.archive();
