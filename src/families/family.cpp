@@ -156,7 +156,7 @@ Standardised::Standardised(SharedFamily family, std::vector<double> further)
     : family_(std::move(family)), further_(std::move(further)) {
     families::require_further(*family_, further_.size());
     mean_ = family_->mean(further_);
-    sd_ = family_->sd(further_);
+    sd_ = std::max(family_->sd(further_), families::kLeastSd);
 }
 
 Standardised::Standardised(const Family& family, std::span<const double> parameters)

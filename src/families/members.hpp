@@ -10,6 +10,10 @@ SharedFamily student_t();
 SharedFamily two_piece_normal();
 SharedFamily sinh_arcsinh();
 
+// A standard deviation is a unit that rows are counted in, and may not be 0, as that of a forecast far beyond a bound
+// is, whose probability sits there but for what no double holds.
+inline constexpr double kLeastSd = 1e-12;
+
 // Throws InputError unless the family has as many further parameters.
 void require_further(const Family& family, std::size_t values);
 

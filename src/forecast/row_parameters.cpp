@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "accrue/bounded.hpp"
+#include "families/members.hpp"
 
 namespace accrue::forecasts {
 
@@ -29,7 +30,7 @@ void RowParameters::operator()(double& location, double& scale, std::span<const 
                                          : given_[k] == Family::Given::map ? map
                                                                            : Bounded::uniform_of_row(number);
         mean = parameters[0] = family_.mean(values);
-        sd = parameters[1] = family_.sd(values);
+        sd = parameters[1] = std::max(family_.sd(values), families::kLeastSd);
     }
     location += mean * scale;
     scale *= sd;

@@ -133,6 +133,34 @@ TEST_F(Predict, DrawsFromEveryForecast) {
               "--draws is 1001, but must be at most 1000");
 }
 
+TEST_F(Predict, FarBeyondABoundTheForecastIsTheBound) {
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--family", "normal"},
+                                                 {"--family", "sinh-arcsinh"},
+                                                 {"--family", "normal", "--recalibrate", "isotonic"},
+                                                 {"--upper", "1e7"}}) {
+        SCOPED_TRACE(more.back());
+        const std::string file = fitted(
+            with({"--inputs", "x", "--form", "constant", "--bias", "none", "--lower", "-9", "--bound-kind", "censored"},
+                 more));
+        const auto out = lines(
+            output({"predict", file, "-", "--quantiles", "0.05,0.95", "--exceed", "-9,0", "--draws", "1", "-o", "-"},
+                   {.input = "x,mu\n0.5,-40\n0.5,-300\n0.5,-1e6\n"}));
+        ASSERT_EQ(out.size(), 4U);
+        EXPECT_TRUE(out[0].starts_with("x,mu,mean,sigma,q0.05,q0.95,above_-9,above_0,draw_1")) << out[0];
+        for (std::size_t i = 1; i < out.size(); ++i) {
+            const auto row = cells(out[i]);
+            EXPECT_NEAR(number(row[2]), -9, 1e-9) << out[i];
+            EXPECT_GT(number(row[3]), 0) << out[i];
+            EXPECT_LT(number(row[3]), 1e-9) << out[i];
+            EXPECT_NEAR(number(row[4]), -9, 1e-9) << out[i];
+            EXPECT_NEAR(number(row[5]), -9, 1e-9) << out[i];
+            EXPECT_NEAR(number(row[6]), 0, 1e-9) << out[i];
+            EXPECT_NEAR(number(row[7]), 0, 1e-9) << out[i];
+            EXPECT_NEAR(number(row[8]), -9, 1e-9) << out[i];
+        }
+    }
+}
+
 TEST_F(Predict, ProbabilitiesOfMoreAreThoseOfTheQuantiles) {
     // Around a normal distribution, a censored one, and maps around either: a quantile is exceeded as often as it says.
     const std::string rows = "x,mu\n0.5,1\n";
