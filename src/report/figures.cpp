@@ -63,7 +63,7 @@ bool is_chart(const std::string& name) {
         if (!numbered) plain += name[at];
         at = numbered ? after : at + 1;
     }
-    constexpr std::array<std::string_view, 17> kCharts = {"reliability",
+    constexpr std::array<std::string_view, 19> kCharts = {"reliability",
                                                           "reliability-deviation",
                                                           "pit",
                                                           "predictions",
@@ -79,7 +79,9 @@ bool is_chart(const std::string& name) {
                                                           "through-time-calibration",
                                                           "through-time-coverage",
                                                           "evidence",
-                                                          "density"};
+                                                          "density",
+                                                          "balance",
+                                                          "importance"};
     return std::find(kCharts.begin(), kCharts.end(), plain) != kCharts.end() && name != "input";
 }
 

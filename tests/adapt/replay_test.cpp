@@ -46,7 +46,7 @@ TEST(Replay, NeighboursInTimeThatErrTogetherAreWorthFewerRows) {
     const Replay apart = replay(timed_model(), archive.rows(), options);
     EXPECT_EQ(apart.fixed_figures.dependence, Dependence::none);
     EXPECT_EQ(apart.fixed_figures.mean_rows(), 300);
-    for (std::size_t i = 0; i < archive.y.size(); ++i) archive.y[i] += std::sin(0.1 * static_cast<double>(i));
+    for (std::size_t i = 0; i < archive.y.size(); ++i) archive.y[i] += 3 * std::sin(0.1 * static_cast<double>(i));
     const Replay together = replay(timed_model(), archive.rows(), options);
     EXPECT_EQ(together.fixed_figures.dependence, Dependence::neighbours);
     EXPECT_LT(together.fixed_figures.mean_rows(), 200);
