@@ -246,7 +246,7 @@ void check_loaded(const Model& model, const std::string& text) {
     for (const char c : shown_model(file.path(), false))
         expect(c == '\n' || (c >= 0x20 && c != 0x7F) || c < 0, "show prints a raw control character");
     expect(!Json::parse(shown_model(file.path(), true), nullptr, false).is_discarded(), "show --json prints no JSON");
-    check_report(model);
+    check_report(model, forecast);
 }
 
 }  // namespace
