@@ -44,7 +44,8 @@ void check_report(const Model& model, const Forecast& shapes) {
     for (std::size_t i = 0; i < shapes.sigma.size() && parameters.empty(); ++i) {
         const auto own = std::span(shapes.parameters).subspan(i * width, width);
         if (!std::isfinite(shapes.sigma[i]) || !std::all_of(own.begin(), own.end(), finite)) continue;
-        for (std::size_t row = 0; row < errors.size(); ++row) parameters.insert(parameters.end(), own.begin(), own.end());
+        for (std::size_t row = 0; row < errors.size(); ++row)
+            parameters.insert(parameters.end(), own.begin(), own.end());
     }
     if (width > 0 && parameters.empty()) return;
     forecast.parameters = parameters;

@@ -6,7 +6,7 @@
 namespace accrue {
 class Model;
 struct Forecast;
-}
+}  // namespace accrue
 
 namespace accrue::fuzz {
 
