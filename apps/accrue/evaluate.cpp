@@ -44,7 +44,10 @@ void add_evaluate(CLI::App& app) {
     add_row_options(*command, options->rows, "Files (CSV or NetCDF), pooled into one table; - is standard input",
                     TimeUse::judged);
     add_forecast_options(*command, options->forecasts);
-    add_score_options(*command, options->forecasts);
+    command->add_flag(
+        "--conditional", options->forecasts.evaluate.conditional,
+        "Also whether a model, a sigma or an ensemble is calibrated everywhere: along the inputs of the model, "
+        "--inputs, the prediction, in each value of --by and each group");
     add_list(
         *command, "--inputs", options->forecasts.evaluate.drawn,
         "With --conditional: columns of numbers to look along; default: the inputs of the models, or the prediction")

@@ -52,9 +52,6 @@ void add_forecast_options(CLI::App& command, ForecastOptions& options) {
     add_list(command, "--levels", options.evaluate.levels, "Central intervals to check")
         ->type_name("P,P,...")
         ->default_str("0.5,0.9,0.95");
-}
-
-void add_score_options(CLI::App& command, ForecastOptions& options) {
     add_repeatable(command, "--members", options.members,
                    "Columns of the members of an ensemble, or a pattern such as 'P*'; repeat it for another ensemble")
         ->type_name("COLUMN,...");
@@ -73,10 +70,6 @@ void add_score_options(CLI::App& command, ForecastOptions& options) {
     add_list(command, "--quantile-scores", options.evaluate.quantile_scores,
              "Levels of quantiles whose scores are wanted, for example 0.05,0.5,0.95")
         ->type_name("P,P,...");
-    command.add_flag("--conditional", options.evaluate.conditional,
-                     "Also whether a model, a sigma or an ensemble is calibrated everywhere: along the inputs of the "
-                     "model, --inputs, "
-                     "the prediction, in each value of --by and each group");
     command.add_flag("--decompose", options.evaluate.decompose,
                      "Also what the CRPS is made of: miscalibration, discrimination, uncertainty; takes seconds for "
                      "100,000 rows");
@@ -84,9 +77,7 @@ void add_score_options(CLI::App& command, ForecastOptions& options) {
 
 void require_forecasts(const CLI::App& command, ForecastOptions& options) {
     if (options.sigmas.empty() && options.models.empty() && options.members.empty() && options.quantiles.empty())
-        throw CLI::RequiredError(command.get_option_no_throw("--members") == nullptr
-                                     ? "--sigma or --model"
-                                     : "--sigma, --model, --members or --quantile-columns");
+        throw CLI::RequiredError("--sigma, --model, --members or --quantile-columns");
     for (const double level : options.evaluate.levels)
         require(level > 0 && level < 1, fmt::format("--levels: {} is not between 0 and 1", level));
     auto sigma = options.sigmas.begin();

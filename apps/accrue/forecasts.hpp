@@ -18,11 +18,9 @@ struct ForecastOptions {
     EvaluateOptions evaluate = {};
 };
 
-// Adds --sigma, --model and --levels.
+// Adds --sigma, --model, --levels, --members, --quantile-columns, --baselines, --exceed, --quantile-scores and
+// --decompose.
 void add_forecast_options(CLI::App& command, ForecastOptions& options);
-
-// Adds --members, --quantile-columns, --baselines, --exceed, --quantile-scores, --conditional and --decompose.
-void add_score_options(CLI::App& command, ForecastOptions& options);
 
 // Throws unless there is a forecast, and notes their order. Called before anything is read.
 void require_forecasts(const CLI::App& command, ForecastOptions& options);

@@ -58,7 +58,8 @@ void add_report(CLI::App& app) {
         "The page needs no network and no other file: mail it, archive it, open it in any browser. It shows\n"
         "the verdict, the reliability diagram, bias, spread and coverage in each place (along every input, per\n"
         "station, month and hour), the PIT histogram, observations against predictions, single rows, errors\n"
-        "along the inputs, figures by station or season (--by), spread against skill, the fit, and all scores.\n"
+        "along the inputs, figures by station or season (--by), spread against skill, the fit, and all scores;\n"
+        "of an ensemble its rank histogram, of quantiles how often observations lie below them.\n"
         "However many the rows, it stays below 1.5 MB; all rows are counted, and it says how they were\n"
         "summarised.\n"
         "Its numbers can be saved from it as JSON (docs/report-data.md).\n"
@@ -69,7 +70,8 @@ void add_report(CLI::App& app) {
         "  accrue report later.csv --prediction mu --observation y --model model.json -o report.html\n"
         "  accrue report later.csv --prediction mu --observation y --sigma usual --model model.json \\\n"
         "      --group storm --by station --time date --title 'Usual and new error bars' -o report.html --figures "
-        "figures");
+        "figures\n"
+        "  accrue report later.csv --prediction mu --observation y --model model.json --members 'P*' -o report.html");
     command->callback([command, options] {
         require_no_column_among_files(options->rows, options->forecasts.evaluate.drawn);
         as_usage([&] { require_errors(options->rows.roles); });

@@ -28,8 +28,8 @@ struct ReportForecast {
     SharedFamily own_family = normal_family();  // where there is no model
     std::span<const double> parameters = {};    // of rows whose family has further parameters (Families)
     Families row_families = {};                 // where rows differ: of a recalibrated fit, whose folds have own maps
-    // What is of no family has its scores in place of errors and sigmas, and perhaps members or quantiles. Unless it is
-    // an ensemble, its verification has CRPS and coverage alone.
+    // What is of no family has its scores, and perhaps members or quantiles. An ensemble has errors and sigmas too, of
+    // its mean and standard deviation; of the others the verification has CRPS and coverage alone.
     std::span<const double> crps = {};
     std::vector<std::span<const double>> members = {}, quantiles = {};
     std::vector<double> quantile_levels = {};
@@ -40,6 +40,7 @@ struct ReportForecast {
     std::string kind() const;  // family, members, quantiles, baseline
     bool has_family() const { return crps.empty(); }
     bool is_verified() const { return has_family() || !members.empty(); }
+    bool is_drawn() const { return !errors.empty(); }  // along inputs and time, row by row
     std::size_t rows() const { return has_family() ? errors.size() : crps.size(); }
     const SharedFamily& family() const { return model != nullptr ? model->family() : own_family; }
     Families families() const {

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ._model import ScoreOptions as ScoreOptions
     from ._model import compare as compare
     from ._model import evaluate as evaluate
+    from ._model import report as report
     from ._model import fit as fit
     from ._model import Replay as Replay
     from ._model import generate as generate
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "compare": "._model",
     "evaluate": "._model",
+    "report": "._model",
     "fit": "._model",
     "generate": "._model",
     "replay": "._model",

@@ -899,12 +899,15 @@ class Model:
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
         title: str | None = None,
+        **scores: Unpack[ScoreOptions],
     ) -> dict[str, Any]:
         """Draw the forecast of these rows and its verification: one HTML page, written to `path`.
 
         Without rows it draws the fit: the archive's rows, each by fits that never saw it. Known after `fit` only.
+        compare, scores: other forecasts beside it, as for `evaluate`: an ensemble for example (help(accrue.ScoreOptions)).
         The page needs no network and no other file. Returns what it is drawn from (docs/report-data.md).
         """
+        _require_score_options(scores)
         if inputs is not None:
             evaluated = self._forecasts(
                 inputs,
@@ -912,7 +915,7 @@ class Model:
                 compare,
                 name,
                 missing,
-                {},
+                scores,
                 observation=observation,
                 error=error,
                 group=groups,
@@ -920,13 +923,10 @@ class Model:
                 weight=sample_weight,
                 time=times,
             )
-            data = _core.report(title or "", evaluated.rows, evaluated.forecasts, list(levels))
-        elif self._fit is not None:
-            data = self._fit.report(title or "Fit report")
-        else:
+            return evaluated.report(path, title, levels)
+        if self._fit is None:
             raise ValueError("a model file holds no rows: give report() some, or call it after fit()")
-        _core.write_page(os.fspath(path), data)
-        return json.loads(data)
+        return _write_page(path, self._fit.report(title or "Fit report"))
 
     # In notebooks and between processes
 
@@ -962,6 +962,14 @@ class _Evaluated(NamedTuple):
 
     def scores(self, levels: Sequence[float]) -> dict[str, Any]:
         return json.loads(_core.evaluate(self.rows, self.forecasts, list(levels), self.dropped, self.options))
+
+    def report(self, path: str | os.PathLike[str], title: str | None, levels: Sequence[float]) -> dict[str, Any]:
+        return _write_page(path, _core.report(title or "", self.rows, self.forecasts, list(levels), self.options))
+
+
+def _write_page(path: str | os.PathLike[str], data: str) -> dict[str, Any]:
+    _core.write_page(os.fspath(path), data)
+    return json.loads(data)
 
 
 def _require_score_options(scores: ScoreOptions) -> None:
@@ -1085,12 +1093,42 @@ def evaluate(
     >>> result["members"], len(result["rank_histogram"]["share"])
     (20, 21)
     """
+    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
+    return _judged(sigma, inputs, prediction, missing, scores, given).scores(levels)
+
+
+def report(
+    path: str | os.PathLike[str],
+    inputs: Any = None,
+    *,
+    observation: Any = None,
+    prediction: Any = None,
+    error: Any = None,
+    sigma: Any = None,
+    groups: Any = None,
+    times: Any = None,
+    by: Any = None,
+    sample_weight: Any = None,
+    missing: Missing = "refuse",
+    levels: Sequence[float] = (0.5, 0.9, 0.95),
+    title: str | None = None,
+    **scores: Unpack[ScoreOptions],
+) -> dict[str, Any]:
+    """Draw forecasts of any kind and their verification: one HTML page, written to `path`.
+
+    The rest as for `evaluate`. Models have `Model.report`. Returns what the page is drawn from (docs/report-data.md).
+    """
+    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
+    return _judged(sigma, inputs, prediction, missing, scores, given).report(path, title, levels)
+
+
+def _judged(sigma: Any, inputs: Any, prediction: Any, missing: str, scores: ScoreOptions, given: dict[str, Any]) -> _Evaluated:
+    """What is no model."""
     _require_score_options(scores)
     named = [] if sigma is None else [(sigma if isinstance(sigma, str) else "sigma", sigma)]
     if not named and scores.get("members") is None and scores.get("quantiles") is None:
         raise ValueError("there is no forecast: give sigma, members or quantiles")
-    given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
-    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given).scores(levels)
+    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given)
 
 
 def compare(

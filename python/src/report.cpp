@@ -93,14 +93,17 @@ void add_report(nb::module_& module) {
             });
         },
         nb::arg(), nb::arg(), nb::arg(), nb::arg("dropped") = 0, nb::arg("options") = nb::dict());
-    module.def("report", [](const std::string& title, const Rows& rows, const nb::list& forecasts,
-                            const std::vector<double>& levels) {
-        EvaluateOptions options = evaluate_options(levels, {});
-        options.conditional = true;
-        return evaluated(rows, forecasts, options, [&](const Evaluation& e) {
-            return report_data(report_text(title), e.rows.archive, e.forecasts);
-        });
-    });
+    module.def(
+        "report",
+        [](const std::string& title, const Rows& rows, const nb::list& forecasts, const std::vector<double>& levels,
+           const nb::dict& given) {
+            EvaluateOptions options = evaluate_options(levels, given);
+            options.conditional = true;
+            return evaluated(rows, forecasts, options, [&](const Evaluation& e) {
+                return report_data(report_text(title), e.rows.archive, e.forecasts);
+            });
+        },
+        nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("options") = nb::dict());
     module.def("write_page", [](const std::string& path, const std::string& data) {
         with_file(path, [&] { write_file(path, report_page(nlohmann::ordered_json::parse(data))); });
     });

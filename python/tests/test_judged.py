@@ -70,6 +70,24 @@ def test_all_side_by_side(rows):
     np.testing.assert_allclose(climatology, np.abs(y[:, None] - y[None, :]).mean() / 2, rtol=1e-12)
 
 
+def test_reports_of_ensembles_and_quantiles(rows, tmp_path):
+    page = tmp_path / "page.html"
+    data = accrue.report(page, rows, observation="y", prediction="mu", sigma="sigma", members="P*", quantiles={0.1: "q10", 0.9: "q90"})
+    assert page.read_text().startswith("<!")
+    assert [one["name"] for one in data["forecasts"]] == ["sigma", "members", "quantiles"]
+    ensemble, quantiles = data["scores"]["forecasts"][1:]
+    judged = accrue.evaluate(rows, observation="y", members="P*")
+    np.testing.assert_allclose(ensemble["crps"], judged["crps"], rtol=1e-12)
+    assert data["forecasts"][1]["pit"] and not data["forecasts"][2]["pit"]
+    assert len(quantiles["quantile_scores"]) == 2
+    model = accrue.fit(rows, columns=["mu"], prediction="mu", observation="y", family="normal", bias="none", form="constant", progress=False)
+    beside = model.report(page, rows, observation="y", members="P*", exceed=[0.5])
+    assert [one["name"] for one in beside["forecasts"]] == ["model", "members"]
+    assert beside["scores"]["forecasts"][1]["exceed"][0]["threshold"] == 0.5
+    with pytest.raises(ValueError, match="member"):
+        model.report(page, rows, observation="y", memebrs="P*")
+
+
 def test_what_is_not_there_is_refused(rows):
     with pytest.raises(ValueError, match="there is no forecast"):
         accrue.evaluate(rows, observation="y")

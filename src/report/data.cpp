@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/rounded_json.hpp"
 #include "report/parts.hpp"
+#include "verify/row_distributions.hpp"
 #include "verify/summaries.hpp"
 
 namespace accrue {
@@ -107,10 +108,15 @@ Json rows_json(const ReportForecast& forecast, const Families& families, std::sp
     Json json;
     json["mean"] = column([&](std::size_t i) { return forecast.means[i]; });
     json["sigma"] = column([&](std::size_t i) { return forecast.sigmas[i]; });
+    std::vector<double> sorted;
     for (const auto& [name, probability] : {std::pair{"q05", 0.05}, {"q25", 0.25}, {"q75", 0.75}, {"q95", 0.95}}) {
         std::vector<double> z;
         for (const Standardised& family : own.alike()) z.push_back(family.quantile(probability));
         json[name] = column([&, p = probability](std::size_t i) {
+            if (!forecast.members.empty()) {
+                verification::sorted_members(forecast.members, i, sorted);
+                return verification::ensemble_quantile(sorted, p);
+            }
             const double factor =
                 z.empty() ? own.with(i, [&](const Standardised& row) { return row.quantile(p); }) : z[own.code(i)];
             return forecast.means[i] + factor * forecast.sigmas[i];
@@ -163,31 +169,45 @@ Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::siz
     const std::span<const double> sigmas = forecast.sigmas;
     const std::span<const double> means = forecast.means;
     const Model* model = forecast.model;
+    const std::span<const std::span<const double>> members = forecast.members;
     const Families families = forecast.families();
-    const verification::PitHistogram pits = verification::pit_histogram(v, kPitBars);
     Json json;
     json["name"] = v.name;
-    json["pit"] = {
-        {"edges", pits.edges}, {"share", numbers(pits.share)}, {"low", number(pits.low)}, {"high", number(pits.high)}};
+    json["pit"] = nullptr;
+    if (forecast.is_verified()) {
+        const verification::PitHistogram pits = verification::pit_histogram(v, kPitBars);
+        json["pit"] = {{"edges", pits.edges},
+                       {"share", numbers(pits.share)},
+                       {"low", number(pits.low)},
+                       {"high", number(pits.high)}};
+    }
     json["rows"] = rows_json(forecast, families, rows.times, kMaxRows / forecasts);
     const auto bins = [&](std::span<const double> variable, std::size_t most) {
-        return bins_json(verification::errors_along(variable, errors, sigmas, families, rows.weights, most));
+        if (!forecast.is_drawn()) return Json(nullptr);
+        return bins_json(
+            members.empty() ? verification::errors_along(variable, errors, sigmas, families, rows.weights, most)
+                            : verification::errors_along(variable, errors, sigmas, means, members, rows.weights, most));
     };
-    json["along_prediction"] = nullptr;
-    if (!means.empty())
-        json["along_prediction"] = fan_json(
-            verification::observations_along_mean(means, errors, sigmas, families, rows.weights, kPredictionBins));
+    const auto fan = [&] {
+        return members.empty() ? verification::observations_along_mean(means, errors, sigmas, families, rows.weights,
+                                                                       kPredictionBins)
+                               : verification::observations_along_mean(means, errors, sigmas, members, rows.weights,
+                                                                       kPredictionBins);
+    };
+    json["along_prediction"] = means.empty() ? Json(nullptr) : fan_json(fan());
     json["along_time"] = rows.times.empty() ? Json(nullptr) : bins(rows.times, kTimeBins);
     json["time_unit"] = rows.times_are_dates ? "seconds" : "number";
     json["inputs"] = Json::array();
-    for (std::size_t k = 0; k < rows.inputs.size() && json["inputs"].size() < max_inputs(forecasts); ++k) {
+    for (std::size_t k = 0;
+         forecast.is_drawn() && k < rows.inputs.size() && json["inputs"].size() < max_inputs(forecasts); ++k) {
         // An input with gaps, which a model fills in, has no place for some of the rows.
         const std::span<const double> values = rows.inputs[k];
         if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
         json["inputs"].push_back({{"name", rows.input_names[k]}, {"bins", bins(values, kInputBins)}});
     }
     json["spread_skill"] = bins(sigmas, kInputBins);
-    json["densities"] = report::densities_json(forecast, families, rows.times, picked);
+    json["densities"] = Json::array();
+    if (forecast.has_family()) json["densities"] = report::densities_json(forecast, families, rows.times, picked);
     json["conditional"] = nullptr;
     if (forecast.conditional)
         json["conditional"] = report::conditional_json(*forecast.conditional, max_inputs(forecasts),
@@ -263,13 +283,14 @@ void cut_values(Json& values, std::size_t most) {
 
 // How many values of a column the page keeps.
 std::size_t max_values(std::span<const ReportForecast> forecasts) {
-    const std::size_t columns = forecasts[0].verification.by.size();
+    std::size_t columns = 0;
+    for (const ReportForecast& forecast : forecasts) columns = std::max(columns, forecast.verification.by.size());
     return (forecasts.size() > 2 ? kMaxValuesOfMany : kMaxValues) / forecasts.size() /
            std::max<std::size_t>(columns, 1);
 }
 
 Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) {
-    const std::size_t n = forecasts[0].errors.size();
+    const std::size_t n = forecasts[0].rows();
     Json notes = Json::array();
     notes.push_back(fmt::format(
         "Scores, the reliability diagram and the PIT histogram are of all {} rows, without bins or samples.", n));
@@ -283,7 +304,8 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
                             verification::Binning::kSample);
     notes.push_back(bins);
     const std::size_t share = forecasts.size();
-    if (n > kMaxRows / share && !forecasts[0].means.empty())
+    const auto any = [&](auto&& holds) { return std::any_of(forecasts.begin(), forecasts.end(), holds); };
+    if (n > kMaxRows / share && any([](const ReportForecast& f) { return !f.means.empty(); }))
         notes.push_back(fmt::format("Single rows are drawn only up to {} rows.", kMaxRows / share));
     for (const Verification::Breakdown& column : forecasts[0].verification.by)
         if (column.values.size() > max_values(forecasts))
@@ -306,13 +328,19 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
     }
     if (rows.inputs.size() > max_inputs(share))
         notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), max_inputs(share)));
-    if (forecasts[0].means.empty())
+    if (any([](const ReportForecast& f) { return f.is_drawn() && f.means.empty(); }))
         notes.push_back("Errors were given without predictions, so nothing is drawn along those.");
     if (forecasts[0].row_families.list.size() > 1)
         notes.push_back(
             "Rows are drawn as they were judged, each fold with a recalibration from the other folds. The reliability "
             "diagram and the PIT histogram are of all folds together, where the deviations of folds and maps cancel: "
             "they look better than the calibration error, which is the mean over the folds.");
+    for (const ReportForecast& forecast : forecasts)
+        if (!forecast.is_drawn())
+            notes.push_back(fmt::format(
+                "{} has no distribution between its levels, or none that is kept: its scores are shown, and it is not "
+                "drawn row by row.",
+                printable(forecast.verification.name)));
     if (!rows.weights.empty()) notes.push_back("Rows are weighted in all figures; counts of rows are not.");
     return notes;
 }
@@ -321,16 +349,16 @@ void check(const Archive& rows, std::span<const ReportForecast> forecasts) {
     core::require(!forecasts.empty(), "there is no forecast to report on");
     core::require(forecasts.size() <= kMaxForecasts, "{} forecasts are more than the {} that one report can show",
                   forecasts.size(), kMaxForecasts);
-    const std::size_t n = forecasts[0].errors.size();
+    const std::size_t n = forecasts[0].rows();
     const auto length = [&](std::size_t size, const char* what, bool optional) {
         core::require(size == n || (optional && size == 0), "there are {} {}, but {} errors", size, what, n);
     };
     for (const ReportForecast& f : forecasts) {
-        core::require(f.has_family(), "a report draws models and sigmas, but '{}' has {}; score it without a report",
-                      printable(f.verification.name), f.kind());
-        length(f.errors.size(), "errors", false);
-        length(f.sigmas.size(), "sigmas", false);
+        length(f.errors.size(), "errors", !f.has_family());
+        length(f.sigmas.size(), "sigmas", !f.is_drawn());
         length(f.means.size(), "means", true);
+        length(f.crps.size(), "CRPSs", f.has_family());
+        for (const auto& member : f.members) length(member.size(), "values of a member", false);
     }
     length(rows.weights.size(), "weights", true);
     length(rows.groups.codes.size(), "group codes", true);
@@ -407,7 +435,7 @@ Json report_data(const ReportText& text, const Archive& rows, std::span<const Re
                     : forecasts.size() > 1 ? fmt::format("{} forecasts compared", forecasts.size())
                                            : fmt::format("Forecast report: {}", name);
     data["subtitle"] = text.subtitle.empty()
-                           ? fmt::format("{}; {}", counted(forecasts[0].errors.size(), "row"), rows.roles.subject())
+                           ? fmt::format("{}; {}", counted(forecasts[0].rows(), "row"), rows.roles.subject())
                            : text.subtitle;
     data["kind"] = text.kind;
     data["command"] = text.command;
@@ -419,8 +447,11 @@ Json report_data(const ReportText& text, const Archive& rows, std::span<const Re
     data["verdict"] = {{"summary", words.summary}, {"remarks", words.remarks}};
     data["scores"] = std::move(scores);
     data["forecasts"] = Json::array();
-    // The same rows of all forecasts.
-    const auto picked = report::picked_rows(forecasts[0], std::max<std::size_t>(kPickedRows / forecasts.size(), 4));
+    // The same rows of all forecasts that are of a family, as the first of them has its sigmas.
+    const auto first = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& f) { return f.has_family(); });
+    std::vector<std::size_t> picked;
+    if (first != forecasts.end())
+        picked = report::picked_rows(*first, std::max<std::size_t>(kPickedRows / forecasts.size(), 4));
     for (const ReportForecast& forecast : forecasts)
         data["forecasts"].push_back(forecast_json(forecast, rows, forecasts.size(), picked));
     data["notes"] = notes_json(rows, forecasts);

@@ -161,6 +161,8 @@ void judge_members(ReportForecast& forecast, const Archive& rows, const Evaluate
     forecast.details.words = fmt::format("an ensemble of {}", counted(forecast.members.size(), "member"));
     forecast.crps = memory.keep(std::move(judged.crps));
     forecast.means = memory.keep(std::move(judged.means));
+    forecast.errors = memory.keep(std::move(judged.errors));
+    forecast.sigmas = memory.keep(std::move(judged.sigmas));
     forecast.observation = rows.observation;
     if (!options.conditional) return;
     const ArchiveConditions conditions(rows);

@@ -99,6 +99,8 @@ VerifiedEnsemble verify_ensemble(MemberColumns members, std::span<const double> 
     figures.fair_crps /= total;
     for (double& share : figures.rank_share) share /= total;
     std::tie(figures.low, figures.high) = binomial_band(result.verification.effective_rows, 1 / (count + 1));
+    result.errors = std::move(errors);
+    result.sigmas = std::move(sigmas);
     result.scores = std::move(scores);
     return result;
 }

@@ -12,7 +12,8 @@ namespace accrue::verification {
 struct VerifiedEnsemble {
     Verification verification;
     EnsembleFigures figures;
-    std::vector<double> means, crps, scores;  // of the rows; scores are normal ones, of the ranks
+    // Of the rows: errors of the mean, standard deviations (with M - 1), and normal scores of the ranks.
+    std::vector<double> means, errors, sigmas, crps, scores;
 };
 
 // Ranks are those of the observations among the members, uniform among equal ones; a PIT is uniform within its rank,

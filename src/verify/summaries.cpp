@@ -6,7 +6,9 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "core/buffer.hpp"
@@ -276,6 +278,153 @@ private:
     std::vector<double> upto_;
 };
 
+// What is forecast for the rows of a bin together.
+class BinForecast {
+public:
+    virtual ~BinForecast() = default;
+    virtual double quantile(double probability) const = 0;
+};
+using Rows = std::span<const std::uint32_t>;
+using ForecastOfBin = std::function<std::unique_ptr<BinForecast>(Rows)>;
+
+class FamilyBin final : public BinForecast {
+public:
+    FamilyBin(std::vector<double> centres, std::vector<double> sigmas, std::vector<double> weights,
+              const RowFamilies& all, Rows rows)
+        : families_(all, rows), mixture_(std::move(centres), std::move(sigmas), std::move(weights), families_) {}
+    double quantile(double probability) const override { return mixture_.quantile(probability); }
+
+private:
+    RowFamilies families_;
+    Mixture mixture_;
+};
+
+// `centres` is empty where the centres are 0.
+ForecastOfBin forecast_of(std::span<const double> centres, std::span<const double> sigmas, const RowFamilies& families,
+                          std::span<const double> weights) {
+    return [=, &families](Rows rows) -> std::unique_ptr<BinForecast> {
+        std::vector<double> c, s, w;
+        for (const std::uint32_t i : rows) {
+            c.push_back(centres.empty() ? 0 : centres[i]);
+            s.push_back(sigmas[i]);
+            if (!weights.empty()) w.push_back(weights[i]);
+        }
+        return std::make_unique<FamilyBin>(std::move(c), std::move(s), std::move(w), families, rows);
+    };
+}
+
+// Of ensembles: all members of all rows together, each with the weight of its row.
+class MemberBin final : public BinForecast {
+public:
+    MemberBin(std::vector<double> values, const std::vector<double>& weights) : quantiles_(values, weights) {}
+    double quantile(double probability) const override { return quantiles_(probability); }
+
+private:
+    Quantiles quantiles_;
+};
+
+// `less` is taken from the members; empty: nothing is.
+ForecastOfBin forecast_of(MemberColumns members, std::span<const double> less, std::span<const double> weights) {
+    return [=](Rows rows) -> std::unique_ptr<BinForecast> {
+        std::vector<double> values, w;
+        for (const std::span<const double> member : members)
+            for (const std::uint32_t i : rows) {
+                values.push_back(member[i] - (less.empty() ? 0 : less[i]));
+                if (!weights.empty()) w.push_back(weights[i]);
+            }
+        return std::make_unique<MemberBin>(std::move(values), w);
+    };
+}
+
+ErrorBins errors_in(const Binned& binned, std::span<const double> errors, std::span<const double> weights,
+                    const ForecastOfBin& forecast_of_bin) {
+    static constexpr std::array<double, 3> kShares = {0.05, 0.5, 0.95};
+    struct Found {
+        std::array<double, kShares.size()> forecast, observed, low, high;
+    };
+    std::vector<Found> found(binned.sums.size());
+    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
+        const BinSums& sums = binned.sums[b];
+        if (!(sums.weight > 0)) return;
+        std::vector<double> e, w;
+        for (const std::uint32_t i : binned.rows_of(b)) {
+            e.push_back(errors[i]);
+            if (!weights.empty()) w.push_back(weights[i]);
+        }
+        const Quantiles observed(e, w);
+        const auto forecast = forecast_of_bin(binned.rows_of(b));
+        const double effective = sums.weight * sums.weight / sums.weight_squared;
+        for (std::size_t k = 0; k < kShares.size(); ++k) {
+            // As many rows below a quantile as its share makes likely: between order statistics of these ranks.
+            const auto [least, most] = binomial_band(effective, kShares[k]);
+            found[b].forecast[k] = forecast->quantile(kShares[k]);
+            found[b].observed[k] = observed(kShares[k]);
+            found[b].low[k] = observed(least);
+            found[b].high[k] = observed(std::min(1.0, most + 1 / effective));
+        }
+    });
+    ErrorBins bins;
+    for (std::size_t b = 0; b < found.size(); ++b) {
+        const BinSums& sums = binned.sums[b];
+        if (!(sums.weight > 0)) continue;
+        add_place(bins, sums);
+        bins.sigma.push_back(std::sqrt(sums.sigma_squared / sums.weight) * binned.sigma_unit);
+        const auto& [forecast, observed, low, high] = found[b];
+        const auto add = [](const std::array<double, kShares.size()>& values, auto&... lists) {
+            std::size_t k = 0;
+            (lists.push_back(values[k++]), ...);
+        };
+        add(forecast, bins.q05, bins.q50, bins.q95);
+        add(observed, bins.observed_q05, bins.observed_q50, bins.observed_q95);
+        add(low, bins.observed_q05_low, bins.observed_q50_low, bins.observed_q95_low);
+        add(high, bins.observed_q05_high, bins.observed_q50_high, bins.observed_q95_high);
+        const double width = observed[2] - observed[0];
+        bins.width.push_back(forecast[2] - forecast[0]);
+        bins.observed_width.push_back(width);
+        // The two quantiles err almost independently (their correlation is 0.05).
+        bins.observed_width_low.push_back(
+            std::max(0.0, width - std::hypot(observed[2] - low[2], high[0] - observed[0])));
+        bins.observed_width_high.push_back(width + std::hypot(high[2] - observed[2], observed[0] - low[0]));
+    }
+    return bins;
+}
+
+Fan fan_of(const Binned& binned, std::span<const double> means, std::span<const double> errors,
+           std::span<const double> weights, const ForecastOfBin& forecast_of_bin) {
+    static constexpr std::array<double, 5> kShares = {0.05, 0.25, 0.5, 0.75, 0.95};
+    struct Found {
+        std::array<double, kShares.size()> forecast, observed;
+    };
+    std::vector<Found> found(binned.sums.size());
+    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
+        if (!(binned.sums[b].weight > 0)) return;
+        std::vector<double> y, w;
+        for (const std::uint32_t i : binned.rows_of(b)) {
+            y.push_back(means[i] + errors[i]);
+            if (!weights.empty()) w.push_back(weights[i]);
+        }
+        const Quantiles observed(y, w);
+        const auto forecast = forecast_of_bin(binned.rows_of(b));
+        for (std::size_t k = 0; k < kShares.size(); ++k) {
+            found[b].forecast[k] = forecast->quantile(kShares[k]);
+            found[b].observed[k] = observed(kShares[k]);
+        }
+    });
+    Fan fan;
+    for (std::size_t b = 0; b < found.size(); ++b) {
+        if (!(binned.sums[b].weight > 0)) continue;
+        add_place(fan, binned.sums[b]);
+        const auto& [forecast, observed] = found[b];
+        std::size_t k = 0;
+        for (auto* list : {&fan.q05, &fan.q25, &fan.q50, &fan.q75, &fan.q95}) list->push_back(forecast[k++]);
+        k = 0;
+        for (auto* list :
+             {&fan.observed_q05, &fan.observed_q25, &fan.observed_q50, &fan.observed_q75, &fan.observed_q95})
+            list->push_back(observed[k++]);
+    }
+    return fan;
+}
+
 }  // namespace
 
 Binning::Binning(std::span<const double> values, std::size_t most_bins) {
@@ -313,58 +462,14 @@ ErrorBins errors_along(std::span<const double> variable, std::span<const double>
     Binned binned = bin_rows(variable, sigmas, weights, most_bins);
     binned.sort_by(families.codes);
     const RowFamilies all(families, errors.size());
-    static constexpr std::array<double, 3> kShares = {0.05, 0.5, 0.95};
-    struct Found {
-        std::array<double, kShares.size()> forecast, observed, low, high;
-    };
-    std::vector<Found> found(binned.sums.size());
-    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
-        const BinSums& sums = binned.sums[b];
-        if (!(sums.weight > 0)) return;
-        std::vector<double> e, s, w;
-        for (const std::uint32_t i : binned.rows_of(b)) {
-            e.push_back(errors[i]);
-            s.push_back(sigmas[i]);
-            if (!weights.empty()) w.push_back(weights[i]);
-        }
-        const Quantiles observed(e, w);
-        std::vector<double> centres(s.size(), 0.0);
-        const RowFamilies own(all, binned.rows_of(b));
-        const Mixture forecast(std::move(centres), std::move(s), std::move(w), own);
-        const double effective = sums.weight * sums.weight / sums.weight_squared;
-        for (std::size_t k = 0; k < kShares.size(); ++k) {
-            // As many rows below a quantile as its share makes likely: between order statistics of these ranks.
-            const auto [least, most] = binomial_band(effective, kShares[k]);
-            found[b].forecast[k] = forecast.quantile(kShares[k]);
-            found[b].observed[k] = observed(kShares[k]);
-            found[b].low[k] = observed(least);
-            found[b].high[k] = observed(std::min(1.0, most + 1 / effective));
-        }
-    });
-    ErrorBins bins;
-    for (std::size_t b = 0; b < found.size(); ++b) {
-        const BinSums& sums = binned.sums[b];
-        if (!(sums.weight > 0)) continue;
-        add_place(bins, sums);
-        bins.sigma.push_back(std::sqrt(sums.sigma_squared / sums.weight) * binned.sigma_unit);
-        const auto& [forecast, observed, low, high] = found[b];
-        const auto add = [](const std::array<double, kShares.size()>& values, auto&... lists) {
-            std::size_t k = 0;
-            (lists.push_back(values[k++]), ...);
-        };
-        add(forecast, bins.q05, bins.q50, bins.q95);
-        add(observed, bins.observed_q05, bins.observed_q50, bins.observed_q95);
-        add(low, bins.observed_q05_low, bins.observed_q50_low, bins.observed_q95_low);
-        add(high, bins.observed_q05_high, bins.observed_q50_high, bins.observed_q95_high);
-        const double width = observed[2] - observed[0];
-        bins.width.push_back(forecast[2] - forecast[0]);
-        bins.observed_width.push_back(width);
-        // The two quantiles err almost independently (their correlation is 0.05).
-        bins.observed_width_low.push_back(
-            std::max(0.0, width - std::hypot(observed[2] - low[2], high[0] - observed[0])));
-        bins.observed_width_high.push_back(width + std::hypot(high[2] - observed[2], observed[0] - low[0]));
-    }
-    return bins;
+    return errors_in(binned, errors, weights, forecast_of({}, sigmas, all, weights));
+}
+
+ErrorBins errors_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
+                       std::span<const double> means, MemberColumns members, std::span<const double> weights,
+                       std::size_t most_bins) {
+    return errors_in(bin_rows(variable, sigmas, weights, most_bins), errors, weights,
+                     forecast_of(members, means, weights));
 }
 
 Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
@@ -373,41 +478,14 @@ Fan observations_along_mean(std::span<const double> means, std::span<const doubl
     Binned binned = bin_rows(means, sigmas, weights, most_bins);
     binned.sort_by(families.codes);
     const RowFamilies all(families, errors.size());
-    static constexpr std::array<double, 5> kShares = {0.05, 0.25, 0.5, 0.75, 0.95};
-    struct Found {
-        std::array<double, kShares.size()> forecast, observed;
-    };
-    std::vector<Found> found(binned.sums.size());
-    core::for_blocks(found.size(), 1, [&](std::size_t b, std::size_t, std::size_t) {
-        if (!(binned.sums[b].weight > 0)) return;
-        std::vector<double> y, m, s, w;
-        for (const std::uint32_t i : binned.rows_of(b)) {
-            y.push_back(means[i] + errors[i]);
-            m.push_back(means[i]);
-            s.push_back(sigmas[i]);
-            if (!weights.empty()) w.push_back(weights[i]);
-        }
-        const Quantiles observed(y, w);
-        const RowFamilies own(all, binned.rows_of(b));
-        const Mixture forecast(std::move(m), std::move(s), std::move(w), own);
-        for (std::size_t k = 0; k < kShares.size(); ++k) {
-            found[b].forecast[k] = forecast.quantile(kShares[k]);
-            found[b].observed[k] = observed(kShares[k]);
-        }
-    });
-    Fan fan;
-    for (std::size_t b = 0; b < found.size(); ++b) {
-        if (!(binned.sums[b].weight > 0)) continue;
-        add_place(fan, binned.sums[b]);
-        const auto& [forecast, observed] = found[b];
-        std::size_t k = 0;
-        for (auto* list : {&fan.q05, &fan.q25, &fan.q50, &fan.q75, &fan.q95}) list->push_back(forecast[k++]);
-        k = 0;
-        for (auto* list :
-             {&fan.observed_q05, &fan.observed_q25, &fan.observed_q50, &fan.observed_q75, &fan.observed_q95})
-            list->push_back(observed[k++]);
-    }
-    return fan;
+    return fan_of(binned, means, errors, weights, forecast_of(means, sigmas, all, weights));
+}
+
+Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
+                            std::span<const double> sigmas, MemberColumns members, std::span<const double> weights,
+                            std::size_t most_bins) {
+    return fan_of(bin_rows(means, sigmas, weights, most_bins), means, errors, weights,
+                  forecast_of(members, {}, weights));
 }
 
 PitHistogram pit_histogram(const Verification& verification, std::size_t bars) {

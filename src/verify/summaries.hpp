@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "accrue/verify.hpp"
+#include "verify/row_distributions.hpp"
 
 namespace accrue::verification {
 
@@ -45,6 +46,10 @@ struct ErrorBins {
 };
 ErrorBins errors_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
                        const Families& families, std::span<const double> weights, std::size_t most_bins);
+// Of ensembles, each member as likely, whose means and standard deviations these are.
+ErrorBins errors_along(std::span<const double> variable, std::span<const double> errors, std::span<const double> sigmas,
+                       std::span<const double> means, MemberColumns members, std::span<const double> weights,
+                       std::size_t most_bins);
 
 // Observations in bins of the forecasts' mean.
 struct Fan {
@@ -57,6 +62,9 @@ struct Fan {
 };
 Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
                             std::span<const double> sigmas, const Families& families, std::span<const double> weights,
+                            std::size_t most_bins);
+Fan observations_along_mean(std::span<const double> means, std::span<const double> errors,
+                            std::span<const double> sigmas, MemberColumns members, std::span<const double> weights,
                             std::size_t most_bins);
 
 // Shares of the PITs in `bars` equal bars, from a diagram whose grid their edges lie on, and where each bar of a

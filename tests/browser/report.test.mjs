@@ -12,7 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
 const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html",
-  "replay.html", "monitor.html"];
+  "replay.html", "monitor.html", "ensemble.html", "quantiles.html"];
 
 /** Rows of a CSV file without quotes. */
 const rowsOf = (name) => readFileSync(inScratch(name), "utf8").trim().split("\n").map((line) => line.split(","));
@@ -84,6 +84,17 @@ before(async () => {
   writeCsv("halves.csv", ["e", "s", "half"], Array.from({ length: 1000 }, (_, i) => [(i % 2 ? 0.5 : 1.5) * normal(), 1, i % 2 ? "narrow" : "wide"]));
   accrue("report", "halves.csv", "--error", "e", "--sigma", "s", "--by", "half", "-o", "halves.html");
 
+  // An ensemble whose members lie too close together, right quantiles, and a sigma beside them.
+  const levels = { q10: -1.2816, q50: 0, q90: 1.2816 };
+  writeCsv("ensemble.csv", ["x", "mu", "y", "s", "st", ...Array.from({ length: 9 }, (_, k) => `P${k + 1}`), ...Object.keys(levels)],
+    Array.from({ length: 1200 }, (_, i) => {
+      const [x, mu] = [i / 1200, 4 * Math.sin(i)];
+      return [x, mu, mu + (1 + x) * normal(), 1 + x, `s${i % 4}`, ...Array.from({ length: 9 }, () => mu + 0.5 * (1 + x) * normal()), ...Object.values(levels).map((z) => mu + (1 + x) * z)];
+    }));
+  const judged = ["--members", "P*", "--quantile-columns", "q10=0.1,q50=0.5,q90=0.9"];
+  accrue("report", "ensemble.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", ...judged, "--baselines", "isotonic", "--exceed", "0,3",
+    "--decompose", "--inputs", "x", "--by", "st", "-o", "ensemble.html");
+  accrue("report", "ensemble.csv", "--observation", "y", ...judged.slice(2), ...judged.slice(0, 2), "--by", "st", "-o", "quantiles.html");
   accrue("replay", "late.csv", "--model", "model.json", "--time", "start_time", "--report", "replay.html");
   accrue("generate", "lorenz", "--rows", "6000", "--seed", "3", "--change-at", "0.7", "-o", "changed.csv");
   writeCsv("since.csv", header, rowsOf("changed.csv").slice(4001));
@@ -643,6 +654,34 @@ describe("Several forecasts", () => {
     const told = (await row.locator("td").nth(1).innerText()).replace("−", "-");
     assert.equal(Number(told), Number(crps.difference.toPrecision(3)));
     assert.equal(await page.locator("#verdict tbody tr").count(), 2);
+  });
+});
+
+describe("Ensembles and quantile forecasts", () => {
+  withReport("stand beside others, with a rank histogram and how often observations lie below a quantile", "ensemble.html", async (page) => {
+    const [, ensemble, quantiles, isotonic] = dataOf("ensemble.html").scores.forecasts;
+    assert.equal(ensemble.rank_histogram.share.length, 10);
+    assert.ok(isotonic.fitted_on_these_rows);
+    for (const chart of ["ranks-2", "quantiles", "threshold-1", "threshold-2"]) assert.ok(await page.locator(`#chart-${chart} svg`).count(), chart);
+    await showNumbers(page, "chart-ranks-2");
+    assert.equal(await page.locator("#chart-ranks-2 tbody tr").count(), 10);
+    // Too close together: most observations lie outside of the members.
+    assert.ok(ensemble.rank_histogram.share[0] > ensemble.rank_histogram.high);
+    const text = async (score, place) => (await rowOfScore(page, score).locator("td").nth(place).innerText()).replace("−", "-");
+    assert.equal(Number(await text("Fair CRPS", 1)), Number(ensemble.fair_crps.toPrecision(4)));
+    assert.equal(await text("Fair CRPS", 0), "–");
+    assert.equal(await text("CRPS", 2), `${Number(quantiles.crps.toPrecision(4))} (at 3 levels)`);
+    assert.equal(await text("Calibration error", 2), "–");
+    assert.match(await page.locator("#verdict").innerText(), /q10 to q90: Calibrated at all its levels/);
+  });
+
+  withReport("need no prediction, and a quantile forecast may come first", "quantiles.html", async (page) => {
+    const [quantiles, ensemble] = dataOf("quantiles.html").forecasts;
+    assert.equal(quantiles.pit, null);
+    assert.equal(ensemble.conditional.columns[0].name, "st");
+    for (const chart of ["quantiles", "ranks-2", "pit", "by-coverage"]) assert.ok(await page.locator(`#chart-${chart} svg`).count(), chart);
+    await showNumbers(page, "chart-quantiles");
+    assert.equal(await page.locator("#chart-quantiles tbody tr").count(), 3);
   });
 });
 

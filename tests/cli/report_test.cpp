@@ -328,7 +328,8 @@ TEST_F(Report, WithoutTheProgramsThatDrawSaysWhatToInstall) {
 TEST_F(Report, RefusesWhatItCannotDraw) {
     const std::string file = archive();
     const std::string help = " ('accrue report --help' explains the options)";
-    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "-o", page()})), "--sigma or --model is required" + help);
+    EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "-o", page()})),
+              "--sigma, --model, --members or --quantile-columns is required" + help);
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w"})),
               "-o FILE or --figures FOLDER is required" + help);
     EXPECT_EQ(refusal(accrue({"report", file, "--error", "e", "--sigma", "w", "-o", file})),

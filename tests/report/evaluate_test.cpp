@@ -148,9 +148,57 @@ TEST_F(Evaluations, OfEnsemblesAndQuantilesAreTheSameInMemoryAndInFiles) {
     // Where the model has a mean of its own, thresholds are seen from there.
     const ScoreParts& parts = *read.forecasts[0].details.crps_parts;
     EXPECT_NEAR(parts.score, read.forecasts[0].verification.crps, 1e-3);
-    // A report draws distributions of families only.
-    EXPECT_EQ(refusal([&] { report_data({}, read.rows.archive, read.forecasts); }),
-              "a report draws models and sigmas, but 'ensemble' has members; score it without a report");
+}
+
+TEST_F(Evaluations, ReportsDrawEnsemblesAndShowTheScoresOfQuantiles) {
+    const Model biased = model("biased.json", options("linear", "none"));
+    std::vector<RowForecast> forecasts(3);
+    forecasts[0].name = "quantiles";
+    forecasts[0].quantiles = {mu};
+    forecasts[0].quantile_levels = {0.5};
+    forecasts[1].name = "ensemble";
+    forecasts[1].members = {mu, x, e};
+    forecasts[2] = {"biased", &biased, {x}};
+    EvaluateOptions asked;
+    asked.conditional = true;
+    asked.exceed = {0.5};
+    asked.baselines = {"climatology"};
+    const Evaluation judged = evaluate(pairs(), forecasts, asked);
+    const auto data = report_data({}, judged.rows.archive, judged.forecasts);
+    const auto& drawn = data.at("forecasts");
+    const auto& scored = data.at("scores").at("forecasts");
+    ASSERT_EQ(drawn.size(), 4U);
+    for (const std::size_t alone : {0U, 3U}) {  // scores, and nothing that is drawn row by row
+        for (const char* key : {"pit", "rows", "along_prediction", "spread_skill", "conditional"})
+            EXPECT_TRUE(drawn[alone].at(key).is_null()) << key;
+        EXPECT_TRUE(drawn[alone].at("inputs").empty());
+        EXPECT_TRUE(drawn[alone].at("densities").empty());
+        EXPECT_GT(scored[alone].at("crps").get<double>(), 0);
+    }
+    EXPECT_EQ(scored[0].at("quantile_scores")[0].at("level"), 0.5);
+    const auto& ensemble = drawn[1];
+    double share = 0;
+    for (const auto& bar : ensemble.at("pit").at("share")) share += bar.get<double>();
+    EXPECT_NEAR(share, 1, 1e-5);  // of seven digits each
+    EXPECT_FALSE(ensemble.at("conditional").is_null());
+    EXPECT_EQ(scored[1].at("rank_histogram").at("share").size(), 4U);
+    EXPECT_EQ(scored[1].at("exceed")[0].at("threshold"), 0.5);
+    EXPECT_FALSE(ensemble.at("along_prediction").at("x").empty());
+    EXPECT_FALSE(drawn[2].at("densities").empty());
+    // Each row with the mean and quantiles of its own members.
+    const auto alone = report_data({}, judged.rows.archive, std::span(judged.forecasts).subspan(1, 1));
+    const auto& rows = alone.at("forecasts")[0].at("rows");
+    ASSERT_EQ(rows.at("mean").size(), mu.size());
+    for (std::size_t i = 0; i < mu.size(); ++i) {
+        std::vector<double> own = {mu[i], x[i], e[i]};
+        std::sort(own.begin(), own.end());
+        const double mean = (own[0] + own[1] + own[2]) / 3;
+        EXPECT_NEAR(rows.at("mean")[i].get<double>(), mean, 1e-6 * std::fabs(mean) + 1e-12);
+        EXPECT_NEAR(rows.at("q05")[i].get<double>(), own[0], 1e-6 * std::fabs(own[0]) + 1e-12);
+        EXPECT_NEAR(rows.at("q25")[i].get<double>(), own[0], 1e-6 * std::fabs(own[0]) + 1e-12);  // of rank 1 of 0 to 4
+        EXPECT_NEAR(rows.at("q95")[i].get<double>(), own[2], 1e-6 * std::fabs(own[2]) + 1e-12);
+        EXPECT_NEAR(rows.at("observation")[i].get<double>(), mu[i] + e[i], 1e-5);
+    }
 }
 
 TEST_F(Evaluations, CountRowsOffSupportByTheirWeight) {

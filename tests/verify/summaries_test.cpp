@@ -279,6 +279,50 @@ TEST(ObservationsAlongMean, HasTheQuantilesOfTheForecastsAndOfWhatWasObserved) {
     }
 }
 
+TEST(ErrorsAlong, OfAnEnsembleHasTheQuantilesOfAllItsMembersTogether) {
+    constexpr std::size_t kRows = 3000;
+    constexpr std::size_t kMembers = 7;
+    core::Random random(12);
+    std::vector<double> x(kRows), y(kRows), weights(kRows), means(kRows, 0.0), errors(kRows), sigmas(kRows, 0.0);
+    std::vector<std::vector<double>> members(kMembers, std::vector<double>(kRows));
+    for (std::size_t i = 0; i < kRows; ++i) {
+        x[i] = random.uniform();
+        y[i] = random.normal();
+        weights[i] = static_cast<double>(1 + random.below(3));
+        for (auto& member : members) means[i] += (member[i] = x[i] + random.normal()) / kMembers;
+        for (auto& member : members) sigmas[i] += std::pow(member[i] - means[i], 2) / (kMembers - 1);
+        sigmas[i] = std::sqrt(sigmas[i]);
+        errors[i] = y[i] - means[i];
+    }
+    const std::vector<std::span<const double>> columns(members.begin(), members.end());
+    for (const bool weighted : {false, true}) {
+        const std::vector<double> own = weighted ? weights : std::vector<double>{};
+        const auto weight = [&](std::size_t i) { return weighted ? weights[i] : 1.0; };
+        const ErrorBins bins = errors_along(x, errors, sigmas, means, columns, own, 4);
+        const Fan fan = observations_along_mean(means, errors, sigmas, columns, own, 4);
+        ASSERT_EQ(bins.x.size(), 4U);
+        for (std::size_t b = 0; b < bins.x.size(); ++b) {
+            std::vector<std::pair<double, double>> forecast, observed, forecast_y, observed_y;
+            for (std::size_t i = 0; i < kRows; ++i) {
+                if (x[i] >= bins.low[b] && x[i] <= bins.high[b]) {
+                    observed.emplace_back(errors[i], weight(i));
+                    for (const auto& member : members) forecast.emplace_back(member[i] - means[i], weight(i));
+                }
+                if (means[i] >= fan.low[b] && means[i] <= fan.high[b]) {
+                    observed_y.emplace_back(means[i] + errors[i], weight(i));
+                    for (const auto& member : members) forecast_y.emplace_back(member[i], weight(i));
+                }
+            }
+            EXPECT_EQ(bins.q05[b], plain_quantile(forecast, 0.05));
+            EXPECT_EQ(bins.q95[b], plain_quantile(forecast, 0.95));
+            EXPECT_EQ(bins.observed_q50[b], plain_quantile(observed, 0.5));
+            EXPECT_EQ(fan.q25[b], plain_quantile(forecast_y, 0.25));
+            EXPECT_EQ(fan.q95[b], plain_quantile(forecast_y, 0.95));
+            EXPECT_EQ(fan.observed_q75[b], plain_quantile(observed_y, 0.75));
+        }
+    }
+}
+
 TEST(ObservationsAlongMean, NeverShowsWhatWasNotObserved) {
     // Rain: never negative, often zero.
     core::Random random(10);

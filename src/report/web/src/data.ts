@@ -41,6 +41,32 @@ export interface Figures {
   off_support_percent?: Value; // of models
   off_support?: Figures; // of these rows alone, where there are some
   coverage: Coverage[];
+  // Of ensembles, of quantile forecasts, and where they were asked for.
+  fair_crps?: Value;
+  crps_is_approximate?: boolean;
+  crps_parts?: { miscalibration: Value; discrimination: Value; uncertainty: Value; miscalibration_floor: Value };
+  quantile_scores?: QuantileScore[];
+  exceed?: Exceedance[];
+}
+
+/** The quantile of one level: its score, and how often observations lie below it. */
+export interface QuantileScore {
+  level: number;
+  score: Value;
+  below: number;
+  at_or_below: number;
+  low: number; // between these lies such a share with probability 90% where the level is right
+  high: number;
+}
+
+/** Observations above a threshold, and their probabilities. */
+export interface Exceedance {
+  threshold: number;
+  observed: Value;
+  forecast: Value;
+  threshold_weighted_crps: Value;
+  brier: { score: Value; miscalibration: Value; discrimination: Value; uncertainty: Value };
+  reliability: { probability: number[]; observed: Value[]; band_90_pointwise: Band };
 }
 
 export interface Verdict {
@@ -49,7 +75,10 @@ export interface Verdict {
 }
 
 export interface Scores extends Figures {
-  reliability_diagram: {
+  kind?: "members" | "quantiles" | "baseline"; // of what is not a model or a sigma
+  members?: number;
+  rank_histogram?: { share: number[]; low: number; high: number };
+  reliability_diagram?: {
     probability: number[];
     observed: Value[];
     band_90_pointwise?: Band;
@@ -272,6 +301,7 @@ export interface Comparison {
   second: string;
   crps: Difference;
   nlpd: Difference;
+  quantile_score?: Difference & { levels: number[] }; // where one is a quantile forecast
   independent: string;
 }
 
@@ -320,7 +350,8 @@ export function readReport(text: string): Report {
   const entries = data.forecasts.flatMap((forecast, index) => {
     const own = scores[index];
     const label = distinct ? bases[index]! : forecast.name;
-    return own ? [{ index, name: forecast.name, label, forecast, scores: own }] : [];
+    // What is undefined of a quantile forecast or a baseline is not among its scores.
+    return own ? [{ index, name: forecast.name, label, forecast, scores: { ...own, by: own.by ?? [], coverage: own.coverage ?? [], z_quantiles: own.z_quantiles ?? [] } }] : [];
   });
   return {
     data,

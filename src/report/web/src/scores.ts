@@ -18,10 +18,14 @@ const offSupport: Score = {
   text: (s) => format.percent(part(s.off_support_percent ?? null), 2),
 };
 
+/** Of a quantile forecast it is known at its levels alone: twice the mean quantile score. */
+const crpsText = (scores: Figures): string =>
+  `${format.number(scores.crps)}${scores.crps_is_approximate ? ` (at ${format.count(scores.quantile_scores?.length ?? 0, "level")})` : ""}`;
+
 const general: Score[] = [
   { name: "Rows", meaning: "rows that were scored", text: (s) => format.integer(s.rows) },
   { name: "Effective rows", meaning: "as many independent rows of equal weight would tell as much; fewer where weights differ, or where groups or neighbours were found to err together", text: (s) => format.integer(s.effective_rows) },
-  { name: "CRPS", meaning: "accuracy of the whole distribution, in the unit of the observation; lower is better", text: (s) => format.number(s.crps) },
+  { name: "CRPS", meaning: "accuracy of the whole distribution, in the unit of the observation; lower is better", text: crpsText },
   { name: "Skill", meaning: "how much of the CRPS of the best constant sigma is saved; above 0, sigma that follows the row pays", text: (s) => format.signed(s.crps_skill, 2) },
   { name: "Best constant sigma", meaning: "the one of least CRPS on these rows", text: (s) => format.number(s.constant_sigma) },
   { name: "NLPD", meaning: "mean negative log density at the observations; lower is better", text: (s) => format.number(s.nlpd) },
@@ -54,6 +58,41 @@ const coverage = (entries: Entry[]): Score[] =>
     { name: `${levelText(level)} interval: score`, meaning: "width, and a penalty for each observation outside; lower is better", text: (s) => format.number(coverageOf(s, level)?.interval_score) },
   ]);
 
+const asked = (entries: Entry[]): Score[] => {
+  const any = (holds: (scores: Figures) => unknown) => entries.some(({ scores }) => holds(scores));
+  const levels = [...new Set(entries.flatMap(({ scores }) => (scores.quantile_scores ?? []).map((q) => q.level)))].sort((a, b) => a - b);
+  const thresholds = [...new Set(entries.flatMap(({ scores }) => (scores.exceed ?? []).map((e) => e.threshold)))];
+  const parts: Score[] = [
+    { name: "Miscalibration", meaning: "part of the CRPS that is lost because probabilities do not come true; lower is better", text: (s) => format.number(s.crps_parts?.miscalibration) },
+    { name: "Miscalibration floor", meaning: "what a calibrated forecast of as many rows shows", text: (s) => format.number(s.crps_parts?.miscalibration_floor) },
+    { name: "Discrimination", meaning: "part of the CRPS of the climatology that telling rows apart saves; higher is better", text: (s) => format.number(s.crps_parts?.discrimination) },
+    { name: "Uncertainty", meaning: "CRPS of the climatology of these rows: CRPS = miscalibration - discrimination + uncertainty", text: (s) => format.number(s.crps_parts?.uncertainty) },
+  ];
+  return [
+    ...(any((s) => s.fair_crps != null)
+      ? [{ name: "Fair CRPS", meaning: "of an ensemble: what its CRPS would be with endless members", text: (s: Figures) => format.number(s.fair_crps) }]
+      : []),
+    ...(any((s) => s.crps_parts) ? parts : []),
+    ...levels.flatMap((level): Score[] => {
+      const of = (s: Figures) => s.quantile_scores?.find((q) => q.level === level);
+      return [
+        { name: `Quantile score at ${levelText(level)}`, meaning: "mean quantile (pinball) score of this level; lower is better", text: (s) => format.number(of(s)?.score) },
+        { name: `At or below the ${levelText(level)} quantile`, meaning: `share of observations; ${levelText(level)} is right`, text: (s) => format.percent(of(s)?.at_or_below, 2) },
+      ];
+    }),
+    ...thresholds.flatMap((threshold): Score[] => {
+      const of = (s: Figures) => s.exceed?.find((e) => e.threshold === threshold);
+      const above = `above ${format.number(threshold)}`;
+      return [
+        { name: `Brier score, ${above}`, meaning: `mean squared error of the probability of observations ${above}; lower is better`, text: (s) => format.number(of(s)?.brier.score) },
+        { name: `CRPS ${above}`, meaning: "the CRPS counted from the threshold on; lower is better", text: (s) => format.number(of(s)?.threshold_weighted_crps) },
+        { name: `Happened, ${above}`, meaning: "share of the observations", text: (s) => format.percent(of(s)?.observed, 2) },
+        { name: `Expected, ${above}`, meaning: "mean probability that the forecast gave", text: (s) => format.percent(of(s)?.forecast, 2) },
+      ];
+    }),
+  ];
+};
+
 /** Figures that have a column: of all rows of a forecast, and beside them of its rows off support. */
 const columnsOf = ({ entries, several }: Report): { name: string; figures: Figures }[] =>
   entries.flatMap(({ name, scores }) => [
@@ -67,7 +106,7 @@ export function scoreTable(report: Report): HTMLElement {
   const { entries } = report;
   const columns = columnsOf(report);
   const models = entries.some((entry) => entry.scores.off_support_percent != null);
-  const scores = [...general, ...coverage(entries), ...(models ? [offSupport] : [])];
+  const scores = [...general, ...coverage(entries), ...asked(entries), ...(models ? [offSupport] : [])];
   return tableOf(
     "All scores",
     ["Score", ...columns.map(({ name }) => name), "Meaning"],
@@ -86,7 +125,7 @@ export function shortTable({ entries }: Report, level: number | undefined): HTML
     ["Forecast", "CRPS", "Skill", "Calibration error", "Floor", ...(level ? [`${levelText(level)} coverage`, "Width"] : [])],
     entries.map((entry) => [
       swatched(entry),
-      format.number(entry.scores.crps),
+      crpsText(entry.scores),
       format.signed(entry.scores.crps_skill),
       format.percent(part(entry.scores.calibration_error_percent)),
       format.percent(part(entry.scores.calibration_floor_percent)),
@@ -122,8 +161,9 @@ export function comparisonTable({ comparison: list }: Report): HTMLElement {
     "Paired differences",
     ["Forecasts", "Score", "Difference", "90% interval", "p-value", "Better"],
     list.flatMap((comparison) => [
-      row(comparison, "CRPS", comparison.crps),
-      row(comparison, "NLPD", comparison.nlpd),
+      ...(comparison.quantile_score
+        ? [row(comparison, `Quantile score at ${comparison.quantile_score.levels.map(levelText).join(", ")}`, comparison.quantile_score)]
+        : [row(comparison, "CRPS", comparison.crps), row(comparison, "NLPD", comparison.nlpd)]),
     ]),
   );
 }

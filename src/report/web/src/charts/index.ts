@@ -13,7 +13,9 @@ import { alongPrediction, alongTime } from "./predictions";
 import { deviation, reliability } from "./reliability";
 import { alongInputs, spreadSkill } from "./sigma";
 import { evidence, throughTime } from "./through_time";
-import { byValues } from "./values";
+import { quantiles, ranks } from "./ranks";
+import { thresholds } from "./thresholds";
+import { byValues, valueColumns } from "./values";
 
 export interface Section {
   id: string;
@@ -25,7 +27,7 @@ export interface Section {
 
 export function sectionsOf(report: Report): Section[] {
   const some = (charts: (Chart | null)[]): Chart[] => charts.filter((chart) => chart !== null);
-  const columns = report.entries[0]?.scores.by.map(({ column }) => column) ?? [];
+  const columns = valueColumns(report);
   return [
     { id: "drift", title: "Evidence", lead: "Do the forecasts still err as they did when the model was verified?", charts: some([evidence(report)]) },
     {
@@ -53,6 +55,20 @@ export function sectionsOf(report: Report): Section[] {
       paired: true,
     },
     { id: "histogram", title: "Shape", lead: "Is the distribution around the prediction the right one?", charts: some([pit(report)]) },
+    {
+      id: "ranks",
+      title: "Members and quantiles",
+      lead: "How often do observations lie below each member of an ensemble, or below each quantile?",
+      charts: [...ranks(report), ...some([quantiles(report)])],
+      paired: true,
+    },
+    {
+      id: "thresholds",
+      title: "Thresholds",
+      lead: "When the forecast says 30% for more than a threshold, does that happen in 30% of the cases?",
+      charts: thresholds(report),
+      paired: true,
+    },
     {
       id: "observations",
       title: "Predictions",

@@ -9,7 +9,7 @@ type Shift = (value: number | null, i: number) => number | null;
 function layers(report: Report, entries: Entry[], shift: Shift, whole: boolean): Layer[] {
   const bandLayer = (at: number[], band: Band | undefined, rest: Pick<Layer, "name" | "label" | "colour" | "opacity">): Layer[] =>
     band ? [{ kind: "band", at, low: band.low.map(shift), high: band.high.map(shift), ...rest }] : [];
-  const first = entries[0]!.scores.reliability_diagram;
+  const first = entries[0]!.scores.reliability_diagram!;
   return [
     ...bandLayer(first.probability, first.band_90_simultaneous, {
       name: "if calibrated: whole curve, 90%",
@@ -22,7 +22,7 @@ function layers(report: Report, entries: Entry[], shift: Shift, whole: boolean):
       opacity: 0.3,
     }),
     ...entries.flatMap((entry) => {
-      const diagram = entry.scores.reliability_diagram;
+      const diagram = entry.scores.reliability_diagram!;
       return [
         ...bandLayer(diagram.probability, diagram.group_band_90_simultaneous, {
           name: "groups resampled: whole curve, 90%",
@@ -41,7 +41,7 @@ function layers(report: Report, entries: Entry[], shift: Shift, whole: boolean):
     }),
     whole ? diagonal("perfectly calibrated") : level("perfectly calibrated", 0),
     ...entries.map((entry): Layer => {
-      const diagram = entry.scores.reliability_diagram;
+      const diagram = entry.scores.reliability_diagram!;
       return {
         kind: "line",
         name: report.several ? shortName(entry) : whole ? "observed share" : "deviation",
@@ -61,7 +61,7 @@ const distance = (entry: Entry): string =>
 export function reliability(report: Report): Chart | null {
   const entries = report.entries.filter((entry) => entry.scores.reliability_diagram?.observed.length);
   if (!entries.length) return null;
-  const groups = entries.some((entry) => entry.scores.reliability_diagram.group_band_90_simultaneous);
+  const groups = entries.some((entry) => entry.scores.reliability_diagram!.group_band_90_simultaneous);
   return {
     id: "reliability",
     title: "Reliability: do probabilities come true?",
@@ -83,9 +83,9 @@ export function reliability(report: Report): Chart | null {
 export function deviation(report: Report): Chart | null {
   const entries = report.entries.filter((entry) => entry.scores.reliability_diagram?.observed.length);
   if (!entries.length) return null;
-  const grid = entries[0]!.scores.reliability_diagram.probability;
+  const grid = entries[0]!.scores.reliability_diagram!.probability;
   const extremes = entries.map((entry) => {
-    const diagram = entry.scores.reliability_diagram;
+    const diagram = entry.scores.reliability_diagram!;
     const off = diagram.observed.map((value, i) => (value ?? NaN) - diagram.probability[i]!);
     const at = off.reduce((best, v, i) => (Math.abs(v) > Math.abs(off[best]!) ? i : best), 0);
     return `${entry.name} is furthest off at probability ${format.percent(grid[at], 0)}, by ${format.signed(off[at])}.`;

@@ -27,8 +27,12 @@ function chosen(report: Report, place: number): { names: string[]; note?: string
   };
 }
 
+/** Quantile forecasts have no figures of values, and may come first. */
+export const valueColumns = (report: Report): string[] =>
+  report.entries.find(({ scores }) => scores.by.length)?.scores.by.map(({ column }) => column) ?? [];
+
 export const byValues = (report: Report): Chart[] =>
-  report.entries[0]?.scores.by.flatMap(({ column }, place) => chartsOf(report, column, place)) ?? [];
+  valueColumns(report).flatMap((column, place) => chartsOf(report, column, place));
 
 /** Charts of the column at this place among those of --by. */
 function chartsOf(report: Report, column: string, place: number): Chart[] {
