@@ -56,7 +56,7 @@ struct StartOutcome {
 };
 
 // One candidate of what was left to the fit: its score on rows that it was not fitted on, and how much lower that is,
-// with a 90% interval, than that of the candidate that was ahead until then. A lower score is better.
+// with a 95% interval, than that of the candidate that was ahead until then. A lower score is better.
 struct CandidateOutcome {
     std::string family, bias;
     std::string description;

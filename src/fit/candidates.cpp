@@ -26,6 +26,8 @@ constexpr int kLongPatience = 30;
 constexpr std::size_t kRowsForLocation = 500;
 // A linear correction is a candidate where it gains so much of the CRPS of a constant sigma.
 constexpr double kWorthTrying = 0.005;
+// A candidate replaces a simpler one where the whole interval of this level of their paired difference is below zero.
+constexpr double kClearly = 0.95;
 // Candidates are tried on so many rows at most, drawn at random.
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;
@@ -409,7 +411,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
             std::vector<double> differences(scores.size());
             for (std::size_t i = 0; i < scores.size(); ++i) differences[i] = scores[i] - best[i];
             const PairedDifference paired =
-                verification::paired_difference(differences, tried.weights, dependence.groups);
+                verification::paired_difference(differences, tried.weights, dependence.groups, kClearly);
             outcome.compared_with = taken;
             outcome.difference = paired.difference;
             outcome.low = paired.low;

@@ -23,7 +23,6 @@ namespace accrue::verification {
 
 namespace {
 
-constexpr double kLevel = 0.9;
 // Every chunk has sums of its own, so there must not be too many.
 constexpr std::size_t kMaxChunks = 64;
 constexpr std::size_t kMinChunk = std::size_t{1} << 14U;
@@ -503,7 +502,7 @@ PitHistogram pit_histogram(const Verification& verification, std::size_t bars) {
 }
 
 PairedDifference paired_difference(std::span<const double> differences, std::span<const double> weights,
-                                   const Grouping& groups) {
+                                   const Grouping& groups, double level) {
     const std::size_t n = differences.size();
     const auto weight = [&](std::size_t i) { return weights.empty() ? 1 : weights[i]; };
     constexpr std::size_t kBlock = 4096;
@@ -540,7 +539,7 @@ PairedDifference paired_difference(std::span<const double> differences, std::spa
     if (units < 2) return {result.difference, kUndefined, kUndefined, kUndefined};
     const double error = std::sqrt(variance * units / (units - 1));
     const boost::math::students_t distribution(units - 1);
-    const double reach = boost::math::quantile(distribution, (1 + kLevel) / 2) * error;
+    const double reach = boost::math::quantile(distribution, (1 + level) / 2) * error;
     result.low = result.difference - reach;
     result.high = result.difference + reach;
     if (error > 0)

@@ -77,8 +77,8 @@ struct PitHistogram {
 };
 PitHistogram pit_histogram(const Verification& verification, std::size_t bars);
 
-// Means of the differences, as PairedDifference has them.
+// Means of the differences, as PairedDifference has them, with an interval of this level.
 PairedDifference paired_difference(std::span<const double> differences, std::span<const double> weights,
-                                   const Grouping& groups);
+                                   const Grouping& groups, double level = 0.9);
 
 }  // namespace accrue::verification

@@ -153,7 +153,7 @@ function candidates(report: Report): HTMLElement | null {
         { class: "card candidates" },
         h("h3", {}, title),
         h("p", { class: "good" }, choice ?? (taken ? `Taken: ${taken.description}.` : "")),
-        tableOf(title, ["Candidate", "CRPS out of fold", "Difference", "90% interval", "Compared with", "Result"], rows),
+        tableOf(title, ["Candidate", "CRPS out of fold", "Difference", "95% interval", "Compared with", "Result"], rows),
         h("p", { class: "note" }, "In the order of their simplicity, each with one start per fold; a candidate is taken when it is clearly better than the one that was ahead until then. Differences are paired, row by row; below 0 the candidate is better."),
       ),
     ];
