@@ -21,8 +21,12 @@ int take_standard(int flags) {
 
 }  // namespace
 
-int open_file(const char* path, int flags, unsigned mode) {
-    const int opened = ::open(path, flags | O_CLOEXEC, mode);
+int open_file(const char* path, int flags, unsigned mode) noexcept {
+    return open_entry(AT_FDCWD, path, flags, mode);
+}
+
+int open_entry(int folder, const char* name, int flags, unsigned mode) noexcept {
+    const int opened = ::openat(folder, name, flags | O_CLOEXEC, mode);
     if (opened < 0 || opened >= kFirstFree) return opened;
     const int moved = ::fcntl(opened, F_DUPFD_CLOEXEC, kFirstFree);
     const int reason = errno;

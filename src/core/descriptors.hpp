@@ -4,8 +4,10 @@
 
 namespace accrue::core {
 
-// As open(2) with O_CLOEXEC, but never returns 0, 1 or 2; -1 and errno on failure.
-int open_file(const char* path, int flags, unsigned mode = 0);
+// As open(2) with O_CLOEXEC, but never returns 0, 1 or 2; -1 and errno on failure. Allowed in a signal handler.
+int open_file(const char* path, int flags, unsigned mode = 0) noexcept;
+// The same of an entry of an open folder, as openat(2).
+int open_entry(int folder, const char* name, int flags, unsigned mode = 0) noexcept;
 
 // While it lives, none of 0, 1 and 2 is free: for libraries that open files themselves.
 class StandardDescriptors {

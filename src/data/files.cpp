@@ -173,8 +173,9 @@ void for_entries(int folder, long most, Use&& use) noexcept {
 // Everything in a folder, and the folder; only calls that are allowed in a signal handler.
 void remove_tree(int parent, const char* name, int depth) noexcept {
     constexpr int kDeepest = 4;
-    const int folder = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (folder < 0 || depth > kDeepest) return;
+    if (depth > kDeepest) return;
+    const int folder = core::open_entry(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (folder < 0) return;
     for (bool removed = true; removed;) {
         removed = false;
         for_entries(folder, std::numeric_limits<long>::max(), [&](const char* entry) {
@@ -205,7 +206,7 @@ void collect_leftovers(int folder, std::string_view prefix) noexcept {
             return;
         const bool is_folder = S_ISDIR(status.st_mode);
         const int flags = is_folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_NONBLOCK;
-        const int descriptor = ::openat(folder, entry, flags | O_NOFOLLOW | O_CLOEXEC);
+        const int descriptor = core::open_entry(folder, entry, flags | O_NOFOLLOW);
         if (descriptor < 0) return;
         // Its owner may have ended since it was opened, and the name may be another's by now: processes in different
         // containers have the same numbers.

@@ -278,6 +278,8 @@ std::shared_ptr<Model::Content> content_of(const Json& json) {
     for (const Json& input : json.at("inputs")) c->inputs.push_back(input_of(input));
     if (const Json& prediction = json.at("prediction"); !prediction.is_null()) {
         c->prediction_name = prediction.at("name").get<std::string>();
+        // It would be written as a model without one.
+        core::require(!c->prediction_name.empty(), "its prediction has no name");
         c->prediction_scaling = scaling_of(prediction);
     }
     c->error_scale = json.at("error_scale").get<double>();

@@ -149,6 +149,22 @@ TEST_F(LargerThanMemory, FilesBeyondTheLimitOnAddressSpaceAreWorkedThrough) {
 }
 #endif
 
+TEST_F(LargerThanMemory, FiguresOfAnyNumberOfValuesTakeLittle) {
+    core::Random random(14);
+    std::string text = "mu,y,s,station\n";
+    for (int i = 0; i < 300'000; ++i) text += fmt::format("0,{:.3f},1,s{}\n", random.normal(), i);
+    const std::string file = folder_.file("stations.csv", text);
+    const RunOptions little{.in_child = [] {
+        const rlimit limit{600U << 20U, 600U << 20U};
+        support::limit_data(limit);
+    }};
+    const Json by =
+        json(with(evaluate_arguments(file, {"--sigma", "s", "--threads", "1"}), {"--by", "station"}), little);
+    const Json& station = by.at("by").at(0);
+    EXPECT_EQ(station.at("values_in_all"), 300'000);
+    EXPECT_EQ(station.at("values").size(), 10'000U);
+}
+
 TEST_F(LargerThanMemory, ATableOfManyColumnsAndFewRowsTakesLittle) {
     core::Random random(9);
     std::string text;

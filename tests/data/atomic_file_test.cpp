@@ -28,6 +28,14 @@ extern "C" int fsync(int descriptor) {
     return static_cast<int>(::syscall(SYS_fsync, descriptor));
 }
 
+// And every unlinkat(), which says whether standard input was open then.
+static int removals_with_input_open = 0, removals = 0;
+extern "C" int unlinkat(int folder, const char* name, int flags) noexcept {
+    ++removals;
+    if (::fcntl(STDIN_FILENO, F_GETFD) >= 0) ++removals_with_input_open;
+    return static_cast<int>(::syscall(SYS_unlinkat, folder, name, flags));
+}
+
 namespace accrue::data {
 namespace {
 
@@ -317,6 +325,30 @@ TEST_F(AtomicFiles, LeftoversOfAKilledRunGoWithTheNextOfTheSameOutput) {
         same.commit();
     }
     EXPECT_EQ(folder_.files(), 1U);
+}
+
+TEST_F(AtomicFiles, LeftoversAreNotOpenedAsAStandardStreamThatIsClosed) {
+    ::setenv("TMPDIR", folder_.folder().c_str(), 1);
+    Owner owner([&] {
+        const TemporaryFolder scratch;
+        AtomicFile file(folder_.path("out"));
+        Owner::wait();
+    });
+    owner.kill();
+    EXPECT_EQ(folder_.files(), 2U);
+    const int input = ::dup(STDIN_FILENO);
+    ::close(STDIN_FILENO);
+    removals = removals_with_input_open = 0;
+    {
+        const TemporaryFolder mine;
+        const AtomicFile same(folder_.path("out"));
+    }
+    ::dup2(input, STDIN_FILENO);
+    ::close(input);
+    EXPECT_GE(removals, 2) << "of a file and of a folder";
+    EXPECT_EQ(removals_with_input_open, 0);
+    EXPECT_EQ(folder_.files(), 0U);
+    ::unsetenv("TMPDIR");
 }
 
 TEST_F(AtomicFiles, LeftoversOfAnotherProcessGoAtASuddenEnd) {

@@ -3,8 +3,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "accrue/error.hpp"
 #include "accrue/table.hpp"
@@ -113,6 +116,42 @@ TEST_F(Unpacked, ARowWithoutAnEndDoesNotFillTheMemory) {
     // 200 MB of one letter are some hundred kB of gzip.
     const std::string bomb = gzipped("a\n" + std::string(std::size_t{200} << 20U, '1'));
     EXPECT_EQ(message(folder_.file("t.gz", bomb)), "t.gz has a row longer than 64 MiB; is a quote never closed?");
+}
+
+// In a process of its own, since the peak of memory is one of the whole process; in kB.
+[[noreturn]] void read_much(const std::string& file) {
+    ReadOptions options;
+    options.slab_bytes = std::size_t{1} << 20U;
+    std::size_t rows = 0;
+    read_slabs({file}, {{"a"}}, options, [&](const Table& slab) { rows += slab.rows(); });
+    long peak = std::numeric_limits<long>::max();
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmHWM:")) peak = std::stol(line.substr(6));
+    std::fprintf(stderr, "peak %ld kB of %zu rows\n", peak, rows);
+#ifdef __SANITIZE_ADDRESS__
+    constexpr long kMax = 384 * 1024;  // the sanitizer holds back freed memory for a while
+#else
+    constexpr long kMax = 96 * 1024;
+#endif
+    std::_Exit(peak < kMax && rows == std::size_t{10} << 20U ? 0 : 1);
+}
+
+TEST_F(Unpacked, MemoryDoesNotGrowWithWhatFilesUnpackTo) {
+    // 210 MB of rows, whose numbers take 84 MB; the process takes about 20 MB besides.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const std::string rows = [] {
+        std::string some;
+        while (some.size() < std::size_t{20} << 16U) some += "0.12345678901234567\n";
+        return some;
+    }();
+    for (const auto& [ending, pack] : {std::pair("gz", &gzipped), std::pair("zst", &zstd_packed)}) {
+        std::string file = pack("a\n");
+        const std::string part = pack(rows);
+        for (int i = 0; i < 160; ++i) file += part;
+        const std::string path = folder_.file(std::string("t.") + ending, file);
+        EXPECT_EXIT(read_much(path), testing::ExitedWithCode(0), "") << ending;
+    }
 }
 
 TEST_F(Unpacked, PredictionsReadCompressedFilesAndWritePlainOnes) {

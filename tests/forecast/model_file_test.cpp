@@ -207,6 +207,8 @@ TEST(ModelFile, RefusesWrongCountsUnderARightChecksum) {
               prefix + "its entry 'error_scale' is -1, but must be above 0");
     EXPECT_EQ(edited([](Json& j) { j["inputs"][0]["highest"] = -1e9; }),
               prefix + "the range of its input 'x1' ends before it begins");
+    // Such a model would be written as one without a prediction.
+    EXPECT_EQ(edited([](Json& j) { j["prediction"]["name"] = ""; }), prefix + "its prediction has no name");
 }
 
 TEST(ModelFile, RefusesWhatItsSchemaForbidsUnderARightChecksum) {

@@ -1,6 +1,12 @@
 // Delimited text: a file, a pipe, slabs and chunks of any size give the same table or the same refusal; rows and
-// fields are those of a plain scanner; a transformed file keeps every cell.
+// fields are those of a plain scanner; a transformed file keeps every cell; in gzip and zstd it is the same text.
+#include <sys/resource.h>
+#include <zlib.h>
+#include <zstd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -11,6 +17,9 @@
 #include "data/csv_rows.hpp"
 #include "data/csv_transform.hpp"
 #include "fuzz/target.hpp"
+
+// Of the address sanitizer, where it is there.
+extern "C" __attribute__((weak)) void __asan_init();
 
 namespace accrue::fuzz {
 
@@ -213,9 +222,217 @@ void check_transform(std::string_view text, const std::string& column, bool head
     }
 }
 
+Answer names_of(const std::string& path, const ReadOptions& options, std::vector<std::string>& names) {
+    return answer([&] {
+        names = column_names(path, options);
+        return fmt::format("{}", fmt::join(names, "|"));
+    });
+}
+
+std::vector<ColumnRequest> requests(const std::vector<std::string>& names, std::uint8_t kinds) {
+    std::vector<ColumnRequest> columns;
+    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i)
+        columns.push_back(
+            {names[i], static_cast<Kind>((kinds >> (2 * i)) % 3), i == 3 ? Rule::not_negative : Rule::any});
+    return columns;
+}
+
+Answer table_of(const std::string& path, const std::vector<ColumnRequest>& columns, ReadOptions options,
+                std::size_t slab_bytes, bool slabs) {
+    return answer([&] {
+        options.slab_bytes = slab_bytes;
+        Rendering rendering(columns);
+        if (slabs)
+            return rendering.text(
+                read_slabs({path}, columns, options, [&](const Table& table) { rendering.add(table); }));
+        const Table table = read_table({path}, columns, options);
+        rendering.add(table);
+        return rendering.text(table.dropped());
+    });
+}
+
+enum class Packing { gzip, zstd };
+
+std::string packed(std::string_view text, Packing packing) {
+    std::string result;
+    if (packing == Packing::zstd) {
+        result.resize(::ZSTD_compressBound(text.size()));
+        result.resize(::ZSTD_compress(result.data(), result.size(), text.data(), text.size(), 3));
+        return result;
+    }
+    z_stream stream{};
+    constexpr int kGzip = 15 + 16;
+    if (::deflateInit2(&stream, 6, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) fail("no memory");
+    result.resize(::deflateBound(&stream, text.size()) + 32);
+    std::string source(text);
+    stream.next_in = reinterpret_cast<Bytef*>(source.data());
+    stream.avail_in = static_cast<uInt>(source.size());
+    stream.next_out = reinterpret_cast<Bytef*>(result.data());
+    stream.avail_out = static_cast<uInt>(result.size());
+    expect(::deflate(&stream, Z_FINISH) == Z_STREAM_END, "a text is not packed");
+    result.resize(stream.total_out);
+    ::deflateEnd(&stream);
+    return result;
+}
+
+// What is in a file that is in memory as a whole.
+struct Unpacked {
+    enum class Outcome { text, damaged, too_long } outcome = Outcome::damaged;
+    std::string text = {};
+};
+constexpr std::size_t kLongestText = std::size_t{1} << 20U;
+
+Unpacked unpacked_zstd(std::string_view packed) {
+    Unpacked result;
+    result.text.resize(kLongestText + 1);
+    ZSTD_DStream* stream = ::ZSTD_createDStream();
+    ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+    ZSTD_outBuffer out{result.text.data(), result.text.size(), 0};
+    std::size_t status = 1;
+    for (std::size_t before = 1; in.pos + out.pos != before && ::ZSTD_isError(status) == 0;) {
+        before = in.pos + out.pos;
+        // What has ended would begin anew with nothing.
+        if (status != 0 || in.pos < in.size) status = ::ZSTD_decompressStream(stream, &out, &in);
+    }
+    ::ZSTD_freeDStream(stream);
+    if (out.pos == out.size)
+        result.outcome = Unpacked::Outcome::too_long;
+    else if (status == 0 && in.pos == in.size)
+        result.outcome = Unpacked::Outcome::text;
+    result.text.resize(out.pos);
+    return result;
+}
+
+Unpacked unpacked_gzip(std::string_view packed) {
+    Unpacked result;
+    std::string left(packed);
+    std::size_t at = 0;
+    bool good = !left.empty();
+    while (good && at < left.size() && result.text.size() <= kLongestText) {
+        z_stream stream{};
+        constexpr int kGzip = 15 + 16;
+        if (::inflateInit2(&stream, kGzip) != Z_OK) fail("no memory");
+        std::string part(kLongestText + 1, '\0');
+        stream.next_in = reinterpret_cast<Bytef*>(left.data() + at);
+        stream.avail_in = static_cast<uInt>(left.size() - at);
+        stream.next_out = reinterpret_cast<Bytef*>(part.data());
+        stream.avail_out = static_cast<uInt>(part.size());
+        good = ::inflate(&stream, Z_FINISH) == Z_STREAM_END || stream.avail_out == 0;
+        at += stream.total_in;
+        part.resize(stream.total_out);
+        result.text += part;
+        ::inflateEnd(&stream);
+    }
+    if (result.text.size() > kLongestText)
+        result.outcome = Unpacked::Outcome::too_long;
+    else if (good)
+        result.outcome = Unpacked::Outcome::text;
+    return result;
+}
+
+// A file of its own; its name in messages is the same whatever its ending.
+class NamedFile {
+public:
+    NamedFile(std::string_view content, const char* ending) : path_(scratch_folder() + "/rows" + ending) {
+        std::ofstream(path_, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+    }
+    ~NamedFile() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    NamedFile(const NamedFile&) = delete;
+    NamedFile& operator=(const NamedFile&) = delete;
+    const std::string& path() const { return path_; }
+    Answer renamed(Answer answer) const {
+        for (std::size_t at; (at = answer.text.find(path_)) != std::string::npos;)
+            answer.text.replace(at, path_.size(), "FILE");
+        return answer;
+    }
+
+private:
+    std::string path_;
+};
+
+long peak_kilobytes() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+// However much it unpacks to, memory does not grow with it.
+void check_long_packed(const NamedFile& file, const ReadOptions& options, std::size_t slab) {
+    const long before = peak_kilobytes();
+    std::vector<std::string> names;
+    if (names_of(file.path(), options, names).refused || names.empty()) return;
+    (void)answer([&] {
+        ReadOptions own = options;
+        own.slab_bytes = slab;
+        read_slabs({file.path()}, {{names[0]}}, own, [](const Table&) {});
+        return std::string();
+    });
+    // A header of 4 MiB in 40 times its bytes, or a row of 64 MiB, twice. Sanitizers keep what was freed.
+    constexpr long kMost = 256L << 10U;
+    if (__asan_init == nullptr)
+        expect(peak_kilobytes() - before <= kMost, "a packed file takes {} kB", peak_kilobytes() - before);
+}
+
+// The same as its text from a plain file, or refused.
+void check_packed(std::string_view content, Packing packing, const ReadOptions& options, std::uint8_t kinds,
+                  std::size_t slab) {
+    const NamedFile file(content, packing == Packing::gzip ? ".gz" : ".zst");
+    const Unpacked plain = packing == Packing::gzip ? unpacked_gzip(content) : unpacked_zstd(content);
+    if (plain.outcome == Unpacked::Outcome::too_long) return check_long_packed(file, options, slab);
+    std::vector<std::string> names;
+    const Answer own_names = file.renamed(names_of(file.path(), options, names));
+    if (plain.outcome == Unpacked::Outcome::damaged) {
+        if (!own_names.refused)
+            expect(table_of(file.path(), requests(names, kinds), options, slab, true).refused,
+                   "a damaged file has a table");
+        return;
+    }
+    if (plain.text.starts_with("CDF") || plain.text.starts_with("\x89HDF")) return;  // NetCDF is not unpacked
+    const NamedFile text(plain.text, "");
+    const Answer plain_names = text.renamed(names_of(text.path(), options, names));
+    expect(own_names == plain_names, "packed the names are '{}', else '{}'", own_names.text, plain_names.text);
+    if (plain_names.refused) return;
+    const std::vector<ColumnRequest> columns = requests(names, kinds);
+    const Answer whole = text.renamed(table_of(text.path(), columns, options, std::size_t{64} << 20U, false));
+    for (const bool slabs : {false, true}) {
+        const Answer own = file.renamed(table_of(file.path(), columns, options, slab, slabs));
+        expect(own == whole, "packed: '{}', else: '{}'", own.text, whole.text);
+    }
+}
+
+// Packed in one or several parts, perhaps twice, perhaps damaged at a place of the fuzzer's choice.
+void check_packed_text(std::string_view text, const ReadOptions& options, std::uint8_t kinds, std::size_t slab) {
+    const Packing packing = kinds % 2 == 0 ? Packing::gzip : Packing::zstd;
+    const std::size_t parts = 1 + kinds / 2 % 2;
+    std::string content;
+    for (std::size_t part = 0; part < parts; ++part)
+        content += packed(
+            text.substr(part * text.size() / parts, (part + 1) * text.size() / parts - part * text.size() / parts),
+            packing);
+    if (kinds / 4 % 4 == 3) content = packed(content, kinds / 16 % 2 == 0 ? packing : Packing::gzip);
+    const std::size_t place = slab * 251 % content.size();
+    switch (kinds / 32 % 4) {
+        case 1:
+            content.resize(place);
+            break;
+        case 2:
+            content[place] = static_cast<char>(content[place] ^ static_cast<char>(1U << (slab % 8)));
+            break;
+        case 3:
+            content += text.substr(0, 8);
+            break;
+        default:
+            break;
+    }
+    check_packed(content, packing, options, kinds, slab);
+}
+
 }  // namespace
 
-// Four bytes of choices, then the text.
+// Four bytes of choices, then the text, or what is packed already.
 void run(std::span<const std::uint8_t> input) {
     Bytes bytes(input.first(std::min(input.size(), InputPath::kLongest)));
     const std::uint8_t choice = bytes.byte();
@@ -231,36 +448,28 @@ void run(std::span<const std::uint8_t> input) {
     const Dialect dialects[] = {{','}, {';'}, {'\t'}, {Dialect::kBlanks}, {Dialect::kNone}};
     check_rows(text, dialects[choice / 8 % 5], chunk);
 
+    constexpr std::string_view kGzip = "\x1F\x8B";
+    constexpr std::string_view kZstd = "\x28\xB5\x2F\xFD";
+    constexpr std::size_t kLongestPacked = 4096;  // zstd makes 128 kB of four bytes
+    if (text.size() <= kLongestPacked && (text.starts_with(kGzip) || text.starts_with(kZstd)))
+        check_packed(text, text.starts_with(kGzip) ? Packing::gzip : Packing::zstd, options, kinds, slab);
+    else if (chunk % 4 == 3)
+        check_packed_text(text, options, kinds, slab);
+
     std::vector<std::string> names;
-    const Answer mapped_names = answer([&] {
-        const InputPath file(text, InputPath::Kind::regular);
-        names = column_names(file.path(), options);
-        return fmt::format("{}", fmt::join(names, "|"));
-    });
-    const Answer piped_names = answer([&] {
-        const InputPath file(text, InputPath::Kind::pipe);
-        return fmt::format("{}", fmt::join(column_names(file.path(), options), "|"));
-    });
+    const auto named = [&](InputPath::Kind kind) {
+        const InputPath file(text, kind);
+        return names_of(file.path(), options, names);
+    };
+    const Answer piped_names = named(InputPath::Kind::pipe);
+    const Answer mapped_names = named(InputPath::Kind::regular);
     expect(mapped_names == piped_names, "names differ: '{}', '{}'", mapped_names.text, piped_names.text);
     if (mapped_names.refused) return;
 
-    std::vector<ColumnRequest> columns;
-    for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 4); ++i)
-        columns.push_back(
-            {names[i], static_cast<Kind>((kinds >> (2 * i)) % 3), i == 3 ? Rule::not_negative : Rule::any});
+    const std::vector<ColumnRequest> columns = requests(names, kinds);
     const auto read = [&](InputPath::Kind kind, std::size_t slab_bytes, bool slabs) {
-        return answer([&] {
-            const InputPath file(text, kind);
-            ReadOptions own = options;
-            own.slab_bytes = slab_bytes;
-            Rendering rendering(columns);
-            if (slabs)
-                return rendering.text(
-                    read_slabs({file.path()}, columns, own, [&](const Table& table) { rendering.add(table); }));
-            const Table table = read_table({file.path()}, columns, own);
-            rendering.add(table);
-            return rendering.text(table.dropped());
-        });
+        const InputPath file(text, kind);
+        return table_of(file.path(), columns, options, slab_bytes, slabs);
     };
     const Answer whole = read(InputPath::Kind::regular, std::size_t{64} << 20U, false);
     for (const auto kind : {InputPath::Kind::regular, InputPath::Kind::pipe})

@@ -40,10 +40,10 @@ public:
             total += weight;
         }
         const Real sigma = number(json_.at("error_scale")) * std::exp(sum / total);
+        Real location = static_cast<Real>(prediction);
         if (const Json& mean = json_.at("mean"); !mean.is_null())
-            return {number(mean.at("target").at("centre")) +
-                        number(mean.at("target").at("scale")) * regression(mean.at("regression"), x),
-                    sigma};
+            location = number(mean.at("target").at("centre")) +
+                       number(mean.at("target").at("scale")) * regression(mean.at("regression"), x);
         std::vector<Real> regressors = {1};
         regressors.insert(regressors.end(), x.begin(), x.end());
         if (const Json& own = json_.at("prediction"); !own.is_null()) regressors.push_back(scaled(prediction, own));
@@ -51,7 +51,7 @@ public:
         const Json& coefficients = json_.at("bias").at("coefficients");
         for (std::size_t k = 0; k < std::min(coefficients.size(), regressors.size()); ++k)
             correction += number(coefficients.at(k)) * regressors[k];
-        return {static_cast<Real>(prediction) + correction, sigma};
+        return {location + correction, sigma};
     }
 
 private:
@@ -124,6 +124,8 @@ private:
             const auto points = r.at("points").get<std::vector<std::vector<double>>>();
             Real sum = 0;
             for (std::size_t i = 0; i < alpha.size(); ++i) {
+                // Then what is left out where exp() ends, at 1e-304, would count.
+                if (std::fabs(alpha[i]) > 1e250) throw InputError("an enormous weight");
                 Real distance = 0;
                 for (std::size_t k = 0; k < x.size(); ++k) {
                     const Real length = std::exp(static_cast<Real>(lengths.at(lengths.size() == 1 ? 0 : k)));

@@ -27,28 +27,27 @@ bool set_checksum(Json& json) {
     return true;
 }
 
-void check_report(const Model& model, const Forecast& shapes) {
+void check_report(const Model& model, const Forecast& rows) {
     const std::vector<double> errors = {0.5, -1, 0.25, 2, -0.125, 1};
     const std::vector<double> sigmas = {1, 1, 0.5, 1.5, 0.25, 1};
     ReportForecast forecast;
+    // Of families whose rows have parameters, those of the first row that can be judged.
+    const std::size_t width = parameters_per_row(*model.family());
+    std::vector<double> parameters;
+    for (std::size_t i = 0; i < rows.sigma.size() && parameters.empty(); ++i) {
+        const auto own = std::span(rows.parameters).subspan(i * width, width);
+        if (!std::all_of(own.begin(), own.end(), [](double value) { return std::isfinite(value); })) continue;
+        for (std::size_t copies = 0; copies < errors.size(); ++copies)
+            parameters.insert(parameters.end(), own.begin(), own.end());
+    }
+    if (parameters.size() != width * errors.size()) return;
+    forecast.parameters = parameters;
     VerifyOptions options;
     options.replicates = 2;
-    forecast.verification = verify(errors, sigmas, {}, {}, options);
+    forecast.verification = verify(errors, sigmas, Families{{model.family()}, {}, parameters}, {}, {}, options);
     forecast.errors = errors;
     forecast.sigmas = sigmas;
     forecast.model = &model;
-    // The further parameters of a row whose figures are numbers; of no family that has none.
-    const auto finite = [](double value) { return std::isfinite(value); };
-    const std::size_t width = shapes.parameters.size() / shapes.sigma.size();
-    std::vector<double> parameters;
-    for (std::size_t i = 0; i < shapes.sigma.size() && parameters.empty(); ++i) {
-        const auto own = std::span(shapes.parameters).subspan(i * width, width);
-        if (!std::isfinite(shapes.sigma[i]) || !std::all_of(own.begin(), own.end(), finite)) continue;
-        for (std::size_t row = 0; row < errors.size(); ++row)
-            parameters.insert(parameters.end(), own.begin(), own.end());
-    }
-    if (width > 0 && parameters.empty()) return;
-    forecast.parameters = parameters;
     ReportText text;
     text.title = "fuzz";
     const Json data = report_data(text, {}, std::span(&forecast, 1));

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 // Gives the object the checksum that belongs to it; false where its texts are not UTF-8.
 bool set_checksum(Json& json);
 
-// Builds the data of a report in which the model is a forecast, whose rows have the shape of one of these.
-void check_report(const Model& model, const Forecast& forecast);
+// Builds the data of a report in which the model is a forecast. The parameters of its family come from a row of these.
+void check_report(const Model& model, const Forecast& rows);
 
 }  // namespace accrue::fuzz

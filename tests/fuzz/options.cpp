@@ -1,9 +1,12 @@
 // Values of options against plain readings of them; whole command lines end with one message or with help.
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <sstream>
 
 #include "fuzz/command.hpp"
 #include "fuzz/target.hpp"
@@ -71,14 +74,15 @@ std::string shown(const std::optional<std::uint64_t>& value) {
     return value ? fmt::format("{}", *value) : "refused";
 }
 
-// Options that lead nowhere but to values, by command. The file that is read does not exist, so that nothing runs.
+// Options by command, all but --portable, which starts the program again. What is read does not exist, and what is
+// written cannot be, so that nothing runs.
 struct Command {
     std::vector<std::string> start;
     std::vector<std::string> options;
 };
 
-const std::array<Command, 8>& commands() {
-    static const std::array<Command, 8> all = {{
+const std::array<Command, 12>& commands() {
+    static const std::array<Command, 12> all = {{
         {{"fit", "/nonexistent/a.csv", "-o", "/nonexistent/m.json"},
          {"--inputs",
           "--prediction",
@@ -120,10 +124,15 @@ const std::array<Command, 8>& commands() {
           "--resume",
           "--json",
           "--quiet",
-          "--help"}},
+          "--help",
+          "--output",
+          "--later",
+          "--report",
+          "--figures",
+          "--isolate"}},
         {{"predict", "/nonexistent/m.json", "/nonexistent/a.csv", "-o", "/nonexistent/b.csv"},
          {"--prediction", "--quantiles", "--interval", "--exceed", "--draws", "--seed", "--off-support", "--no-state",
-          "--missing-value", "--na", "--no-header", "--threads", "--help"}},
+          "--missing-value", "--na", "--no-header", "--threads", "--help", "--output", "--isolate"}},
         {{"evaluate", "/nonexistent/a.csv"},
          {"--prediction",
           "--observation",
@@ -150,26 +159,67 @@ const std::array<Command, 8>& commands() {
           "--conditional",
           "--json",
           "--threads",
-          "--help"}},
+          "--help",
+          "--model",
+          "--isolate"}},
         {{"report", "/nonexistent/a.csv", "-o", "/nonexistent/a.html"},
-         {"--prediction", "--observation", "--error", "--weight", "--group", "--by", "--time", "--missing", "--memory",
-          "--sample", "--sigma", "--levels", "--inputs", "--title", "--quiet", "--threads", "--help"}},
+         {"--prediction", "--observation", "--error",         "--weight",  "--group",     "--by",
+          "--time",       "--missing",     "--memory",        "--sample",  "--sigma",     "--levels",
+          "--inputs",     "--title",       "--quiet",         "--threads", "--help",      "--output",
+          "--model",      "--figures",     "--missing-value", "--na",      "--no-header", "--isolate"}},
         {{"replay", "/nonexistent/a.csv", "--model", "/nonexistent/m.json"},
-         {"--time",     "--prediction", "--observation", "--error", "--missing", "--delay",  "--lead",
-          "--from",     "--refit",      "--window",      "--group", "--forget",  "--shrink", "--correct",
-          "--adaptive", "--quantiles",  "--interval",    "--json",  "--threads", "--help"}},
+         {"--time",     "--prediction", "--observation",   "--error", "--missing",   "--delay",  "--lead",
+          "--from",     "--refit",      "--window",        "--group", "--forget",    "--shrink", "--correct",
+          "--adaptive", "--quantiles",  "--interval",      "--json",  "--threads",   "--help",   "--output",
+          "--model",    "--report",     "--missing-value", "--na",    "--no-header", "--isolate"}},
         {{"update", "/nonexistent/m.json", "/nonexistent/a.csv", "-o", "/nonexistent/n.json"},
          {"--time", "--prediction", "--observation", "--error", "--missing", "--group", "--forget", "--shrink",
-          "--correct", "--adaptive", "--threads", "--help"}},
+          "--correct", "--adaptive", "--threads", "--help", "--output", "--missing-value", "--na", "--no-header",
+          "--isolate"}},
         {{"monitor", "/nonexistent/m.json", "/nonexistent/a.csv"},
-         {"--time", "--prediction", "--observation", "--error", "--missing", "--alpha", "--json", "--threads",
-          "--help"}},
+         {"--time", "--prediction", "--observation", "--error", "--missing", "--alpha", "--json", "--threads", "--help",
+          "--report", "--missing-value", "--na", "--no-header", "--isolate"}},
         {{"show", "/nonexistent/m.json"}, {"--json", "--help", "--nothing"}},
+        {{"generate", "G", "-o", "/nonexistent/a.csv"}, {"--rows", "--seed", "--change-at", "--help", "--output"}},
+        {{"reproduce", "figure1", "-o", "/dev/null/folder"},
+         {"--runs", "--sets", "--data", "--seed", "--quiet", "--threads", "--help", "--output"}},
+        {{"completion"}, {"--help", "bash", "zsh", "fish", "--nothing"}},
+        {{"man"}, {"--help", "fit", "--nothing"}},
     }};
     return all;
 }
 
+// Options or commands below this heading of a help text.
+std::set<std::string> words_of_help(const std::string& help, std::string_view heading) {
+    std::set<std::string> words;
+    std::istringstream lines(help.substr(std::min(help.find(heading), help.size())));
+    for (std::string line; std::getline(lines, line) && !line.empty();) {
+        constexpr std::size_t kIndent = 2;
+        if (line.find_first_not_of(' ') != kIndent) continue;
+        const std::string word = line.substr(kIndent, line.find(' ', kIndent) - kIndent);
+        words.insert(word.substr(word.starts_with('-') ? word.find("--") : 0));
+    }
+    return words;
+}
+
+// The list above has all that the command has.
+bool expect_every_option() {
+    std::set<std::string> names;
+    for (const Command& command : commands()) {
+        names.insert(command.start[0]);
+        const std::string help = run_command({command.start[0], "--help"}).out;
+        for (const std::string& option : words_of_help(help, "Options:"))
+            expect(option == "--portable" ||
+                       std::find(command.options.begin(), command.options.end(), option) != command.options.end(),
+                   "{} {} is not among the options that are tried", command.start[0], option);
+    }
+    expect(words_of_help(run_command({"--help"}).out, "Subcommands:") == names, "another set of commands");
+    return true;
+}
+
 void check_command(Bytes input) {
+    static const bool complete = expect_every_option();
+    (void)complete;
     const Command& command = commands()[input.below(commands().size())];
     std::vector<std::string> arguments = command.start;
     while (!input.empty() && arguments.size() < 16) {

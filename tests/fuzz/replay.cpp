@@ -14,6 +14,15 @@
 
 #include "fuzz/target.hpp"
 
+// Of targets whose inputs have a structure.
+extern "C" __attribute__((weak)) std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                                                     std::size_t most, unsigned seed);
+
+// What that falls back to; bytes change below.
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* /*data*/, std::size_t size, std::size_t /*most*/) {
+    return size;
+}
+
 namespace {
 
 using Input = std::vector<std::uint8_t>;
@@ -27,6 +36,13 @@ Input read(const std::filesystem::path& path) {
 void mutate(Input& input, const std::vector<Input>& others, std::mt19937_64& random) {
     const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
     const auto at = [&](std::size_t i) { return input.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (LLVMFuzzerCustomMutator != nullptr && below(8) != 0) {
+        const std::size_t size = input.size();
+        input.resize(size + 4096);
+        input.resize(
+            LLVMFuzzerCustomMutator(input.data(), size, input.size(), static_cast<unsigned>(random() & 0xFFFFFFFF)));
+        return;
+    }
     if (input.empty()) input.push_back(0);
     const std::size_t place = below(input.size());
     const std::size_t length = 1 + below(std::min<std::size_t>(input.size() - place, 8));
