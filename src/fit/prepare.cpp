@@ -93,8 +93,6 @@ void check_bounds(const Archive& archive, const FitOptions& options) {
     core::require(!archive.prediction.empty() || !archive.observation.empty(),
                   "{} is a bound of the observation, and errors alone do not tell it: give {} and {}", option,
                   core::option("prediction"), core::option("observation"));
-    core::require(archive.observation_error.empty(), "{} and {} do not go together", core::option("observation_error"),
-                  option);
     for (std::size_t i = 0; i < archive.errors.size(); ++i) {
         const double y = observation_of(archive, i, limits);
         core::require(y >= limits.lower, "the observation of row {} is {:.10g}, but {} is {}", i + 1, y,
