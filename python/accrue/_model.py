@@ -103,13 +103,14 @@ class _Roles:
         """
         if missing not in choices:
             raise ValueError(f"missing is '{missing}', but must be one of {', '.join(choices)}")
-        place = self.table.place
+        table = self.table  # and not self, which would hold itself by way of its core
+        place = table.place
         if missing != "refuse":
             # A row without a recalibration group has the map of all rows.
             labelled = [(_ARGUMENTS[role], values) for role, values in self._raw.items() if role != "recalibrate_group"]
             self.kept = _complete([*labelled, *self._raw_by, *(columns if missing == "drop" else [])])
             rows_left = np.flatnonzero(self.kept)
-            place = lambda row: self.table.place(int(rows_left[row]))  # noqa: E731
+            place = lambda row: table.place(int(rows_left[row]))  # noqa: E731
         check = self.table.on_grid or self.kept is not None  # else the library names the row
         for role, values in self._raw.items():
             values = self._left(values)
@@ -127,6 +128,7 @@ class _Roles:
                     _require_finite(self.values[role], f"{role} '{self.names[role]}'", place, positive)
         by = [(name, codes(self._left(labels), place)) for name, labels in self._raw_by]
         self.core = _core.Rows(self.values, self.names, by, self.dates)
+        self.core.set_place(place)
         loaded = []
         for what, values in columns:
             loaded.append(column(self._left(values), what, self.rows()))

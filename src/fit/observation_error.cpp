@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "data/row_places.hpp"
 #include "fit/prepare.hpp"
 #include "forecast/content.hpp"
 
@@ -37,7 +38,8 @@ void check_noise(const Archive& archive, const FitOptions& options) {
     double of_noise = 0, of_errors = 0;
     for (std::size_t i = 0; i < noise.size(); ++i) {
         core::require(std::isfinite(noise[i]) && noise[i] >= 0,
-                      "the observation error of row {} is {}, but must be finite and not negative", i + 1, noise[i]);
+                      "the observation error of {} is {}, but must be finite and not negative",
+                      data::RowName{archive.place, i}, noise[i]);
         const double weight = archive.weights.empty() ? 1 : archive.weights[i];
         of_noise += weight * noise[i] * noise[i];
         of_errors += weight * archive.errors[i] * archive.errors[i];
