@@ -836,10 +836,12 @@ class Model:
         compare: Mapping[str, Any] | None,
         name: str,
         missing: str,
+        missing_value: Any,
         scores: ScoreOptions,
         **given: Any,
     ) -> _Evaluated:
-        return _evaluated([(name, self), *(compare or {}).items()], inputs, prediction, missing, scores, **given)
+        named = [(name, self), *(compare or {}).items()]
+        return _evaluated(named, inputs, prediction, missing, missing_value, scores, **given)
 
     def evaluate(
         self,
@@ -853,6 +855,7 @@ class Model:
         by: Any = None,
         sample_weight: Any = None,
         missing: Missing = "refuse",
+        missing_value: Any = None,
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
@@ -865,6 +868,7 @@ class Model:
         groups: labels of what rows that err together share: they are resampled. by: names of columns, or a mapping of names to
             labels: also figures for each value (docs/groups.md). times: rows that err together are looked for in this order, and
             `conditional=True` looks at months and hours too.
+        missing, missing_value: of rows and numbers as for `fit`.
         scores: other forecasts and further scores, which help(accrue.ScoreOptions) explains.
         """
         _require_score_options(scores)
@@ -874,6 +878,7 @@ class Model:
             compare,
             name,
             missing,
+            missing_value,
             scores,
             observation=observation,
             error=error,
@@ -897,6 +902,7 @@ class Model:
         by: Any = None,
         sample_weight: Any = None,
         missing: Missing = "refuse",
+        missing_value: Any = None,
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
@@ -914,6 +920,7 @@ class Model:
                 compare,
                 name,
                 missing,
+                missing_value,
                 {},
                 observation=observation,
                 error=error,
@@ -1008,7 +1015,13 @@ def _names_in(values: Any) -> list[str]:
 
 
 def _evaluated(
-    named: Sequence[tuple[str, Any]], inputs: Any, prediction: Any, missing: str, scores: ScoreOptions, **given: Any
+    named: Sequence[tuple[str, Any]],
+    inputs: Any,
+    prediction: Any,
+    missing: str,
+    missing_value: Any,
+    scores: ScoreOptions,
+    **given: Any,
 ) -> _Evaluated:
     """Forecasts by name: models, `Forecast`s, or sigmas: values, or names of columns of `inputs`; and those of `scores`."""
     members, quantiles = scores.get("members"), scores.get("quantiles")
@@ -1017,7 +1030,7 @@ def _evaluated(
     for model in models:
         needed += [model.prediction, *model._sources()]
     needed += [forecast for _, forecast in named if isinstance(forecast, str)]
-    table = Table(inputs, needed, numeric=members is not None)
+    table = Table(inputs, needed, numeric=members is not None, missing_value=missing_value)
     if prediction is None and given.get("error") is None:
         usual = [model.prediction for model in models if model._predicted_by(table)]
         prediction = usual[0] if usual else None
@@ -1026,7 +1039,7 @@ def _evaluated(
     for label, forecast in named:
         # A model with a mean of its own beside others, which lie around the prediction.
         if isinstance(forecast, Model) and forecast.has_mean and prediction is not None and len(named) > 1:
-            forecast = forecast.predict(inputs)
+            forecast = forecast.predict(inputs, missing_value=missing_value)
         if isinstance(forecast, Model):
             sources.append((label, forecast._core, forecast._columns(table), []))
         elif isinstance(forecast, Forecast):
@@ -1073,6 +1086,7 @@ def evaluate(
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
+    missing_value: Any = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     **scores: Unpack[ScoreOptions],
 ) -> dict[str, Any]:
@@ -1092,7 +1106,7 @@ def evaluate(
     if not named and scores.get("members") is None and scores.get("quantiles") is None:
         raise ValueError("there is no forecast: give sigma, members or quantiles")
     given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
-    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given).scores(levels)
+    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, missing_value, scores, **given).scores(levels)
 
 
 def compare(
@@ -1107,6 +1121,7 @@ def compare(
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
+    missing_value: Any = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     **scores: Unpack[ScoreOptions],
 ) -> Comparison:
@@ -1134,6 +1149,7 @@ def compare(
         {} if inputs is None else inputs,
         prediction,
         missing,
+        missing_value,
         scores,
         observation=observation,
         error=error,
