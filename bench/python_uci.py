@@ -110,6 +110,15 @@ def with_isotonic(X, y, X_new, base, seed):
     return low, high, forecast.crps
 
 
+def with_ensemble(X, y, X_new, base, seed):
+    from accrue import CalibratedRegressor
+
+    model = CalibratedRegressor(base, ensemble=True, random_state=seed).fit(X, y)
+    forecast = model.predict_distribution(X_new)
+    low, high = forecast.interval(0.9)
+    return low, high, forecast.crps
+
+
 def with_ngboost(X, y, X_new, base, seed):
     from ngboost import NGBRegressor
 
@@ -158,6 +167,7 @@ PEERS = ("NGBoost", "MAPIE", "crepes")
 CONTENDERS = {
     "accrue": (regressor, with_accrue),
     "accrue, isotonic": (regressor, with_isotonic),
+    "accrue, ensemble": (regressor, with_ensemble),
     "NGBoost": (None, with_ngboost),
     "MAPIE": (regressor, with_mapie),
     "crepes": (regressor, with_crepes),

@@ -2,11 +2,12 @@
 """Reads an accrue model file without accrue: python3 read_model.py model.json
 
 Checks the checksum, evaluates mean and sigma for the file's own test vectors with nothing but the standard library, and
-says how far the two are apart. docs/model-file.md explains every step.
+says how far the two are apart; and where the formula is short, the quantiles of the first one. docs/model-file.md explains every step.
 """
 import json
 import math
 import sys
+from statistics import NormalDist
 
 
 FURTHER = {  # parameters beyond location and scale, with their bounds
@@ -122,6 +123,28 @@ def forecast(model, inputs, prediction):
     return prediction + correction(model["bias"]["coefficients"], x, scaled, categories) + moved, sigma, means[1:]
 
 
+def quantile(model, location, scale, further, p):
+    """What is not exceeded with probability p; None with bounds, a recalibration, or of Student's t, whose formula is longer."""
+    family = model.get("family", "normal")
+    if model.get("bounds") or model.get("recalibration") or family == "student-t":
+        return None
+    n = NormalDist()
+    if family == "normal":
+        u = n.inv_cdf(p)
+    elif family == "logistic":
+        u = math.log(p / (1 - p))
+    elif family == "sinh-arcsinh":
+        skew, log_tail = further
+        u = math.sinh(math.exp(-log_tail) * (math.asinh(n.inv_cdf(p)) + skew))
+    elif family == "two-piece-normal":
+        below, above = math.exp(-further[0] / 2), math.exp(further[0] / 2)  # scales of the two halves
+        share = below / (below + above)
+        u = below * n.inv_cdf(p / share / 2) if p < share else -above * n.inv_cdf((1 - p) / (1 - share) / 2)
+    else:
+        return None
+    return location + scale * u
+
+
 def checksum(text):
     """FNV-1a, 64 bits, of everything before the checksum, without the line breaks and blanks between the entries."""
     lines = [line.rstrip(",") for line in text.splitlines()[1:-2]]
@@ -147,6 +170,10 @@ def main():
     print(f"checksum {model['checksum']} is right; {len(model['test_vectors'])} test vectors agree to {furthest:.1e}")
     if furthest > 1e-12:
         sys.exit("that is further apart than 1e-12")
+    first = model["test_vectors"][0]
+    row = forecast(model, first["inputs"], first["prediction"])
+    if quantile(model, *row, 0.5) is not None:
+        print("quantiles of the first:", ", ".join(f"{p:g}: {quantile(model, *row, p):.6g}" for p in (0.05, 0.5, 0.95)))
 
 
 if __name__ == "__main__":

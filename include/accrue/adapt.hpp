@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -24,13 +25,14 @@ struct TimedRows {
     std::span<const double> prediction;           // empty where the model has a mean of its own
     std::span<const double> observation;
     std::span<const double> times;
-    bool dates = false;                       // times are seconds since 1970, not plain numbers
-    Grouping groups = {};                     // optional
-    std::span<const double> leads = {};       // optional: how long before its time a row was forecast
-    std::string name = {};                    // in messages: "new.csv"
-    Roles roles = {};                         // names of the columns, where they are known
-    std::size_t dropped = 0;                  // rows left out because a value was missing
-    std::shared_ptr<const void> memory = {};  // what the spans point to
+    bool dates = false;                                      // times are seconds since 1970, not plain numbers
+    Grouping groups = {};                                    // optional
+    std::span<const double> leads = {};                      // optional: how long before its time a row was forecast
+    std::string name = {};                                   // in messages, where they are of one file: "new.csv"
+    std::function<std::string(std::size_t row)> place = {};  // "new.csv row 17 (line 18)"; else "row 17"
+    Roles roles = {};                                        // names of the columns, where they are known
+    std::size_t dropped = 0;                                 // rows left out because a value was missing
+    std::shared_ptr<const void> memory = {};                 // what the spans point to
 };
 
 // Reads them from files. Roles that are not named are the model's: prediction, observation (or error) and time. `lead`

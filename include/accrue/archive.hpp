@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,6 +62,8 @@ struct Archive {
     std::vector<ColumnGrouping> by = {};  // optional: columns for whose values there are figures
     std::size_t sampled_from = 0;         // rows, of which these are a random sample; 0: they are all
     Roles roles;                          // names for the model file and for messages
+    // Optional: what messages call a row, counted from 0: "archive.csv row 17 (line 18)"; else it is "row 17".
+    std::function<std::string(std::size_t row)> place = {};
 };
 
 // The errors as observation - prediction. Throws InputError when their lengths differ, or a value is not finite.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -15,7 +16,8 @@ namespace accrue {
 
 namespace data {
 struct TableBuilder;
-}
+class RowPlaces;
+}  // namespace data
 
 // What to do with a row in which a requested value is missing (empty, NA, NaN, nan, null, or one of MissingMarks).
 enum class Missing {
@@ -80,10 +82,14 @@ public:
     const TextColumn& text(const std::string& name) const;
     // Whether a column of times was written as dates, so that its numbers are seconds since 1970.
     bool has_dates(const std::string& name) const { return dates_.count(name) > 0; }
+    // What messages call a row, counted from 0: "archive.csv row 17 (line 18)", "archive.nc at time=3, lat=10".
+    std::string place(std::size_t row) const;
+    const std::shared_ptr<const data::RowPlaces>& places() const { return places_; }
 
     // For readers: a table is filled once.
     Table(std::size_t rows, std::size_t dropped, std::map<std::string, std::vector<double>> numbers,
-          std::map<std::string, TextColumn> texts, std::set<std::string> dates);
+          std::map<std::string, TextColumn> texts, std::set<std::string> dates,
+          std::shared_ptr<const data::RowPlaces> places = {}, std::size_t rows_before = 0);
 
 private:
     friend data::TableBuilder;  // which hands tables out in slabs and takes their memory back
@@ -93,6 +99,8 @@ private:
     std::map<std::string, std::vector<double>> numbers_;
     std::map<std::string, TextColumn> texts_;
     std::set<std::string> dates_;
+    std::shared_ptr<const data::RowPlaces> places_;  // of all slabs so far
+    std::size_t rows_before_ = 0;                    // in earlier slabs
 };
 
 // Reads the requested columns of all files, pooled in the order given; "-" is standard input. Only these columns are

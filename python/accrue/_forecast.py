@@ -147,12 +147,15 @@ class Forecast:
         slack = 1e-9 * self.sigma[behind]
         return np.where(values < lower + slack, lower, np.where(values > upper - slack, upper, values))
 
-    def to_frame(self, quantiles: Sequence[float] = (), interval: float | None = None) -> Any:
+    def to_frame(
+        self, quantiles: Sequence[float] = (), interval: float | None = None, exceed: Sequence[float] = ()
+    ) -> Any:
         """A pandas data frame with the columns that `accrue predict` adds: mean, sigma, q0.05 and so on for `quantiles`,
-        lower_0.9 and upper_0.9 for an `interval` of 0.9, off_support.
+        lower_0.9 and upper_0.9 for an `interval` of 0.9, above_10 for the probability of more than 10 with `exceed`,
+        off_support.
 
-        >>> list(Forecast([0.0], [1.0]).to_frame(quantiles=[0.05], interval=0.9))
-        ['mean', 'sigma', 'q0.05', 'lower_0.9', 'upper_0.9', 'off_support']
+        >>> list(Forecast([0.0], [1.0]).to_frame(quantiles=[0.05], interval=0.9, exceed=[10]))
+        ['mean', 'sigma', 'q0.05', 'lower_0.9', 'upper_0.9', 'above_10', 'off_support']
         """
         pandas = pandas_for("Forecast.to_frame")
         columns: dict[str, Any] = {} if self._mean is None else {"mean": self._mean}
@@ -161,6 +164,8 @@ class Forecast:
             columns[f"q{q:g}"] = self.quantile(q)
         if interval is not None:
             columns[f"lower_{interval:g}"], columns[f"upper_{interval:g}"] = self.interval(interval)
+        for threshold in exceed:
+            columns[f"above_{threshold:g}"] = self.exceeding(threshold)
         return pandas.DataFrame({**columns, "off_support": self.off_support})
 
     @property

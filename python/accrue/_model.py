@@ -103,13 +103,14 @@ class _Roles:
         """
         if missing not in choices:
             raise ValueError(f"missing is '{missing}', but must be one of {', '.join(choices)}")
-        place = self.table.place
+        table = self.table  # and not self, which would hold itself by way of its core
+        place = table.place
         if missing != "refuse":
             # A row without a recalibration group has the map of all rows.
             labelled = [(_ARGUMENTS[role], values) for role, values in self._raw.items() if role != "recalibrate_group"]
             self.kept = _complete([*labelled, *self._raw_by, *(columns if missing == "drop" else [])])
             rows_left = np.flatnonzero(self.kept)
-            place = lambda row: self.table.place(int(rows_left[row]))  # noqa: E731
+            place = lambda row: table.place(int(rows_left[row]))  # noqa: E731
         check = self.table.on_grid or self.kept is not None  # else the library names the row
         for role, values in self._raw.items():
             values = self._left(values)
@@ -127,6 +128,7 @@ class _Roles:
                     _require_finite(self.values[role], f"{role} '{self.names[role]}'", place, positive)
         by = [(name, codes(self._left(labels), place)) for name, labels in self._raw_by]
         self.core = _core.Rows(self.values, self.names, by, self.dates)
+        self.core.set_place(place)
         loaded = []
         for what, values in columns:
             loaded.append(column(self._left(values), what, self.rows()))
@@ -834,10 +836,12 @@ class Model:
         compare: Mapping[str, Any] | None,
         name: str,
         missing: str,
+        missing_value: Any,
         scores: ScoreOptions,
         **given: Any,
     ) -> _Evaluated:
-        return _evaluated([(name, self), *(compare or {}).items()], inputs, prediction, missing, scores, **given)
+        named = [(name, self), *(compare or {}).items()]
+        return _evaluated(named, inputs, prediction, missing, missing_value, scores, **given)
 
     def evaluate(
         self,
@@ -851,6 +855,7 @@ class Model:
         by: Any = None,
         sample_weight: Any = None,
         missing: Missing = "refuse",
+        missing_value: Any = None,
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
@@ -863,6 +868,7 @@ class Model:
         groups: labels of what rows that err together share: they are resampled. by: names of columns, or a mapping of names to
             labels: also figures for each value (docs/groups.md). times: rows that err together are looked for in this order, and
             `conditional=True` looks at months and hours too.
+        missing, missing_value: of rows and numbers as for `fit`.
         scores: other forecasts and further scores, which help(accrue.ScoreOptions) explains.
         """
         _require_score_options(scores)
@@ -872,6 +878,7 @@ class Model:
             compare,
             name,
             missing,
+            missing_value,
             scores,
             observation=observation,
             error=error,
@@ -895,6 +902,7 @@ class Model:
         by: Any = None,
         sample_weight: Any = None,
         missing: Missing = "refuse",
+        missing_value: Any = None,
         levels: Sequence[float] = (0.5, 0.9, 0.95),
         compare: Mapping[str, Any] | None = None,
         name: str = "model",
@@ -915,6 +923,7 @@ class Model:
                 compare,
                 name,
                 missing,
+                missing_value,
                 scores,
                 observation=observation,
                 error=error,
@@ -1014,7 +1023,13 @@ def _names_in(values: Any) -> list[str]:
 
 
 def _evaluated(
-    named: Sequence[tuple[str, Any]], inputs: Any, prediction: Any, missing: str, scores: ScoreOptions, **given: Any
+    named: Sequence[tuple[str, Any]],
+    inputs: Any,
+    prediction: Any,
+    missing: str,
+    missing_value: Any,
+    scores: ScoreOptions,
+    **given: Any,
 ) -> _Evaluated:
     """Forecasts by name: models, `Forecast`s, or sigmas: values, or names of columns of `inputs`; and those of `scores`."""
     members, quantiles = scores.get("members"), scores.get("quantiles")
@@ -1023,7 +1038,7 @@ def _evaluated(
     for model in models:
         needed += [model.prediction, *model._sources()]
     needed += [forecast for _, forecast in named if isinstance(forecast, str)]
-    table = Table(inputs, needed, numeric=members is not None)
+    table = Table(inputs, needed, numeric=members is not None, missing_value=missing_value)
     if prediction is None and given.get("error") is None:
         usual = [model.prediction for model in models if model._predicted_by(table)]
         prediction = usual[0] if usual else None
@@ -1032,7 +1047,7 @@ def _evaluated(
     for label, forecast in named:
         # A model with a mean of its own beside others, which lie around the prediction.
         if isinstance(forecast, Model) and forecast.has_mean and prediction is not None and len(named) > 1:
-            forecast = forecast.predict(inputs)
+            forecast = forecast.predict(inputs, missing_value=missing_value)
         if isinstance(forecast, Model):
             sources.append((label, forecast._core, forecast._columns(table), []))
         elif isinstance(forecast, Forecast):
@@ -1079,6 +1094,7 @@ def evaluate(
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
+    missing_value: Any = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     **scores: Unpack[ScoreOptions],
 ) -> dict[str, Any]:
@@ -1094,7 +1110,7 @@ def evaluate(
     (20, 21)
     """
     given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
-    return _judged(sigma, inputs, prediction, missing, scores, given).scores(levels)
+    return _judged(sigma, inputs, prediction, missing, missing_value, scores, given).scores(levels)
 
 
 def report(
@@ -1110,6 +1126,7 @@ def report(
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
+    missing_value: Any = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     title: str | None = None,
     **scores: Unpack[ScoreOptions],
@@ -1119,16 +1136,18 @@ def report(
     The rest as for `evaluate`. Models have `Model.report`. Returns what the page is drawn from (docs/report-data.md).
     """
     given = dict(observation=observation, error=error, group=groups, by=by, weight=sample_weight, time=times)
-    return _judged(sigma, inputs, prediction, missing, scores, given).report(path, title, levels)
+    return _judged(sigma, inputs, prediction, missing, missing_value, scores, given).report(path, title, levels)
 
 
-def _judged(sigma: Any, inputs: Any, prediction: Any, missing: str, scores: ScoreOptions, given: dict[str, Any]) -> _Evaluated:
+def _judged(
+    sigma: Any, inputs: Any, prediction: Any, missing: str, missing_value: Any, scores: ScoreOptions, given: dict[str, Any]
+) -> _Evaluated:
     """What is no model."""
     _require_score_options(scores)
     named = [] if sigma is None else [(sigma if isinstance(sigma, str) else "sigma", sigma)]
     if not named and scores.get("members") is None and scores.get("quantiles") is None:
         raise ValueError("there is no forecast: give sigma, members or quantiles")
-    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, scores, **given)
+    return _evaluated(named, {} if inputs is None else inputs, prediction, missing, missing_value, scores, **given)
 
 
 def compare(
@@ -1143,6 +1162,7 @@ def compare(
     by: Any = None,
     sample_weight: Any = None,
     missing: Missing = "refuse",
+    missing_value: Any = None,
     levels: Sequence[float] = (0.5, 0.9, 0.95),
     **scores: Unpack[ScoreOptions],
 ) -> Comparison:
@@ -1170,6 +1190,7 @@ def compare(
         {} if inputs is None else inputs,
         prediction,
         missing,
+        missing_value,
         scores,
         observation=observation,
         error=error,

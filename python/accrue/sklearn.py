@@ -211,7 +211,8 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
     """Any regressor, with a standard deviation for every prediction.
 
     The regressor is cross-fitted: the error of a training row, from which sigma is learned, comes from a regressor that never
-    saw the row. Predictions come from one that saw them all. The regressor gets X as it is: data frames, categories and
+    saw the row. Predictions come from one that saw them all, or with ensemble=True are the mean of those of the cross-fit. The
+    regressor gets X as it is: data frames, categories and
     missing values reach it, or the first step of its pipeline.
 
     estimator: any scikit-learn regressor; LinearRegression when left out.
@@ -225,6 +226,9 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
     cv: number of folds, or a splitter of scikit-learn, for the cross-fit; "auto": 10 below 2,000 rows, else 5. A number of
         folds never splits the `groups` given to fit(). Rows that a splitter never holds out, as TimeSeriesSplit does with the
         first, are left out of the calibration, with a warning; of a row that it holds out several times the first counts.
+    ensemble: predict by the mean of the regressors of the cross-fit, all of those that held rows out, in place of one fitted on
+        all rows. For regressors that vary with their rows, such as deep trees, the mean errs less; where rows are few each of
+        them has seen fewer, and it may err more. Sigma is that of one of them, and so on the safe side.
     form, family, score_to_fit, bias, recalibrate, folds: of the fit of sigma, as for `accrue.fit`. With these defaults the
         forecast is normal around the regressor's prediction, unless held-out rows, 500 or more, ask for a map of its
         probabilities; recalibrate="none" has none. family="auto" chooses a family first.
@@ -236,7 +240,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
 
     y may have several columns: sigma is then learned for each, and predictions have shapes of (rows, targets).
 
-    Attributes: `estimator_`, fitted on all rows; `model_`, the accrue.Model of sigma, with the verification of held-out rows,
+    Attributes: `estimator_`, fitted on all rows, or with ensemble=True `estimators_`, those of the cross-fit; `model_`, the accrue.Model of sigma, with the verification of held-out rows,
     or of several targets `models_`; `out_of_fold_`, the predictions of the cross-fit, NaN where `held_out_` is False;
     `n_features_in_`, `feature_names_in_`.
     """
@@ -248,6 +252,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         inputs: Any = None,
         kinds: Mapping[Any, str | Sequence[str]] | None = None,
         cv: Any = "auto",
+        ensemble: bool = False,
         form: Form = "auto",
         family: Family = "normal",
         score_to_fit: Score = "ar",
@@ -264,6 +269,7 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
         self.inputs = inputs
         self.kinds = kinds
         self.cv = cv
+        self.ensemble = ensemble
         self.form = form
         self.family = family
         self.score_to_fit = score_to_fit
@@ -348,18 +354,27 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
             more = _check_method_params(X, fit_params, indices=rows)
             return clone(estimator).fit(_rows(X, rows), y[rows], **more)
 
+        ensemble = self.ensemble
+
         def held_out(training: Any, test: Any) -> Any:
-            return fitted(training).predict(_rows(X, test))
+            regressor = fitted(training)
+            # One that is not needed would be sent back by another process.
+            return regressor if ensemble else None, regressor.predict(_rows(X, test))
 
         splits = self._splits(X, y, group_of, split_params, seed)
-        predictions = Parallel(n_jobs=self.n_jobs)(delayed(held_out)(*split) for split in splits)
+        of_folds = Parallel(n_jobs=self.n_jobs)(delayed(held_out)(*split) for split in splits)
         self.out_of_fold_ = np.full(y.shape, np.nan)
         self.held_out_ = np.zeros(len(y), bool)
-        for (_, test), predicted in zip(splits, predictions):
+        for (_, test), (_, predicted) in zip(splits, of_folds):
             new = ~self.held_out_[test]
             self.out_of_fold_[test[new]] = np.asarray(predicted, np.float64).reshape(len(test), *y.shape[1:])[new]
             self.held_out_[test] = True
-        self.estimator_ = fitted(np.arange(len(y)))
+        self.__dict__.pop("estimator_", None)
+        self.__dict__.pop("estimators_", None)
+        if ensemble:
+            self.estimators_ = [regressor for regressor, _ in of_folds]
+        else:
+            self.estimator_ = fitted(np.arange(len(y)))
         self._learn_sigma(X, y, sample_weight, groups, seed)
         return self
 
@@ -416,7 +431,8 @@ class CalibratedRegressor(MetaEstimatorMixin, _Calibrated):
     def predict_distribution(self, X: Any) -> Any:
         check_is_fitted(self)
         X = self._checked(X)
-        mu = np.asarray(self.estimator_.predict(X), dtype=np.float64)
+        regressors = self.__dict__.get("estimators_") or [self.estimator_]
+        mu = np.mean([np.asarray(regressor.predict(X), dtype=np.float64) for regressor in regressors], axis=0)
         columns = self._sigma_inputs.values(X, _names(self, self.n_features_in_))
         forecasts = []
         for model, predicted in zip(self.models_, np.atleast_2d(mu.T)):

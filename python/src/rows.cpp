@@ -4,6 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <utility>
+
 #include "accrue/expression.hpp"
 #include "accrue/fit.hpp"
 #include "accrue/propose.hpp"
@@ -79,10 +82,20 @@ void Rows::set_inputs(const std::vector<std::string>& names, const nb::list& inp
     }
 }
 
+void Rows::set_place(nb::callable place) {
+    // Archives are copied without the lock, so that what they share must not be Python's to count.
+    const auto shared = std::make_shared<nb::callable>(std::move(place));
+    archive_.place = [shared](std::size_t row) {
+        const nb::gil_scoped_acquire lock;
+        return nb::cast<std::string>((*shared)(row));
+    };
+}
+
 void add_rows(nb::module_& module) {
     nb::class_<Rows>(module, "Rows")
         .def(nb::init<const nb::dict&, const nb::dict&, const nb::list&, bool>())
-        .def("set_inputs", &Rows::set_inputs, nb::arg(), nb::arg(), nb::arg() = nb::list(), nb::arg() = false);
+        .def("set_inputs", &Rows::set_inputs, nb::arg(), nb::arg(), nb::arg() = nb::list(), nb::arg() = false)
+        .def("set_place", &Rows::set_place);
     module.def("default_inputs",
                [](const std::vector<std::string>& numeric, const nb::dict& names, const FitOptions& options) {
                    const Roles roles = roles_of(names);

@@ -22,6 +22,9 @@ public:
     // are numbers; whether missing values are filled in.
     void set_inputs(const std::vector<std::string>& names, const nb::list& inputs, const nb::list& labels, bool impute);
 
+    // What messages call a row: a function of its number, counted from 0.
+    void set_place(nb::callable place);
+
     const Archive& archive() const { return archive_; }
 
 private:

@@ -30,6 +30,7 @@ TimedRows timed_rows(const Model& model, const Archive& archive, std::vector<dou
     rows.times = archive.times;
     rows.dates = archive.times_are_dates;
     rows.groups = archive.groups;
+    rows.place = archive.place;
     return rows;
 }
 

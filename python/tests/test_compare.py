@@ -97,8 +97,10 @@ def test_frames_have_the_figures(compared, model, later):
     assert row["crps_more_than_best"] == pytest.approx(row["crps"] - frame["crps"].min(), rel=1e-6)
     assert 0 < row["crps_more_low"] < row["crps_more_than_best"] < row["crps_more_high"]
     forecast = model.predict(later)
-    table = forecast.to_frame(quantiles=[0.05], interval=0.9)
-    assert list(table) == ["mean", "sigma", "q0.05", "lower_0.9", "upper_0.9", "off_support"]
+    table = forecast.to_frame(quantiles=[0.05], interval=0.9, exceed=[0.5, 1])
+    assert list(table) == ["mean", "sigma", "q0.05", "lower_0.9", "upper_0.9", "above_0.5", "above_1", "off_support"]
+    np.testing.assert_array_equal(table["above_0.5"], forecast.exceeding(0.5))
+    np.testing.assert_allclose(table["above_1"], 1 - forecast.cdf(1.0), atol=1e-12)
     np.testing.assert_array_equal(table["upper_0.9"], forecast.interval(0.9)[1])
     assert list(model.predict({"x": later["x"]}).to_frame()) == ["sigma", "off_support"]
 

@@ -127,3 +127,17 @@ def test_a_bad_value_on_a_grid_is_named_by_its_coordinates(grid):
     grid["y"][2, 0, 1] = np.inf
     with pytest.raises(ValueError, match="^observation 'y' of time=2020-01-03, lat=47.5, lon=1 is inf, but must be finite$"):
         model.evaluate(grid, observation="y")
+
+
+def test_a_broken_bound_names_the_row_of_the_table_or_the_place_on_the_grid(grid):
+    rng = np.random.default_rng(1)
+    table = {"x": rng.random(60), "f": np.ones(60), "y": 1 + rng.random(60)}
+    table["f"][4] = np.nan
+    table["y"][18] = -3
+    roles = dict(prediction="f", observation="y", lower=0, missing="drop", progress=False)
+    with pytest.raises(ValueError, match="^the observation of row 19 is -3, but lower is 0$"):
+        accrue.fit(table, **roles)
+    grid["y"][{"time": 0, "lat": 0, "lon": 0}] = np.nan
+    grid["y"][{"time": 1, "lat": 2, "lon": 3}] = -1e9
+    with pytest.raises(ValueError, match=r"^the observation of time=2020-01-02, lat=48.5, lon=3 is -1000000000, but lower is -1000"):
+        accrue.fit(grid, **{**roles, "lower": -1e6})

@@ -31,7 +31,9 @@ from accrue import CalibratedRegressor, SigmaRegressor
 # No exclusions. (The check of array_api_input skips itself unless SciPy was asked for it.)
 
 
-@parametrize_with_checks([CalibratedRegressor(LinearRegression()), SigmaRegressor()])
+@parametrize_with_checks(
+    [CalibratedRegressor(LinearRegression()), CalibratedRegressor(LinearRegression(), ensemble=True), SigmaRegressor()]
+)
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -92,6 +94,42 @@ def test_errors_come_from_regressors_that_never_saw_the_row(frame):
     rows = frame[:200]
     regressor = CalibratedRegressor(Memory(), form="constant").fit(rows[["a", "b"]].to_numpy(), rows["y"])
     assert (regressor.out_of_fold_ == 99).all()
+
+
+@pytest.mark.parametrize("targets", [1, 2])
+@pytest.mark.parametrize("cv", [4, KFold(3), TimeSeriesSplit(3)])
+def test_an_ensemble_predicts_by_the_mean_of_the_regressors_of_the_folds(frame, cv, targets):
+    rows = frame[:300]
+    X, y = rows[["a", "b"]].to_numpy(), rows["y"].to_numpy()
+    if targets == 2:
+        y = np.column_stack([y, X[:, 0] - y])
+    weights = np.random.default_rng(1).uniform(0.5, 2, 300)
+    forest = RandomForestRegressor(5, random_state=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TimeSeriesSplit never holds the first rows out
+        one = CalibratedRegressor(forest, cv=cv, form="constant", recalibrate="none").fit(X, y, sample_weight=weights)
+        mean = clone(one).set_params(ensemble=True).fit(X, y, sample_weight=weights)
+    splits = KFold(4, shuffle=True, random_state=1) if cv == 4 else cv
+    expected = [clone(forest).fit(X[k], y[k], sample_weight=weights[k]).predict(X) for k, _ in splits.split(X)]
+    assert len(mean.estimators_) == len(expected) and not hasattr(mean, "estimator_")
+    np.testing.assert_allclose(mean.predict(X), np.mean(expected, axis=0), rtol=1e-12)
+    assert np.abs(mean.predict(X) - one.predict(X)).max() > 0.01
+    # Errors are those of regressors that did not see the row, and sigma is learned from them: as without.
+    np.testing.assert_array_equal(mean.out_of_fold_, one.out_of_fold_)
+    np.testing.assert_array_equal(mean.predict(X, return_std=True)[1], one.predict(X, return_std=True)[1])
+
+
+def test_an_ensemble_is_the_same_on_any_number_of_jobs_and_forgotten_by_a_fit_without(frame):
+    rows = frame[:200]
+    X, y = rows[["a", "b"]], rows["y"]
+    regressor = CalibratedRegressor(RandomForestRegressor(5), ensemble=True, cv=3, form="constant", random_state=1)
+    expected = regressor.fit(X, y).predict(X)
+    np.testing.assert_array_equal(clone(regressor).set_params(n_jobs=2).fit(X, y).predict(X), expected)
+    regressor.set_params(ensemble=False)
+    np.testing.assert_array_equal(regressor.predict(X), expected)
+    regressor.fit(X, y)
+    assert not hasattr(regressor, "estimators_")
+    np.testing.assert_array_equal(regressor.predict(X), regressor.estimator_.predict(X))
 
 
 def test_names_are_kept_and_other_or_reordered_columns_refused(fitted, frame):

@@ -289,7 +289,7 @@ def test_expressions_that_cannot_be_computed_are_refused(given, message):
 
 
 @pytest.mark.parametrize("table", [dict, *TABLES])
-def test_numbers_that_mean_missing_are_missing(table):
+def test_numbers_that_mean_missing_are_missing(table, tmp_path):
     columns = ensemble(400)
     model = accrue.fit(table(columns), prediction="f1", observation="y", columns=["x"], form="polynomial", progress=False)
     columns["x"] = columns["x"].copy()
@@ -303,5 +303,22 @@ def test_numbers_that_mean_missing_are_missing(table):
         accrue.fit(
             table(columns), prediction="f1", observation="y", columns=["x"], missing_value=-9999, form="constant", progress=False
         )
+    # In rows to judge forecasts by they are dropped, or refused, as NaN are.
+    gappy = {**columns, "f1": columns["f1"].astype(float), "x": columns["x"].copy()}
+    gappy["x"][[3, 7]] = gappy["f1"][5] = np.nan
+    marks = dict(missing_value={"x": -9999, "f1": np.float32(99.9)}, missing="drop")
+    expected = model.evaluate(gappy, observation="y", missing="drop")
+    assert expected["dropped"] == 3
+    assert model.evaluate(table(columns), observation="y", **marks) == expected
+    with pytest.raises(ValueError, match="row 4"):
+        model.evaluate(table(columns), observation="y", missing_value=-9999)
+    both = accrue.compare({"a": model, "b": model}, table(columns), observation="y", **marks)
+    assert both.content["forecasts"][0]["crps"] == expected["crps"]
+    assert model.report(tmp_path / "r.html", table(columns), observation="y", **marks)["scores"]["rows"] == 397
+    sigmas = dict(observation="y", prediction="f1", sigma=np.ones(400))
+    assert accrue.evaluate(table(columns), **sigmas, **marks)["rows"] == 399
+    assert accrue.evaluate(gappy, **sigmas, missing="drop") == accrue.evaluate(table(columns), **sigmas, **marks)
+    with pytest.raises(ValueError, match="there is no column 'z', which missing_value names"):
+        model.evaluate(table(columns), observation="y", missing_value={"z": 1})
     with pytest.raises(ValueError, match="there is no column 'z', which missing_value names"):
         model.predict(table(columns), missing_value={"z": 1})

@@ -84,8 +84,8 @@ TimedRows read_timed_rows(const Model& model, RowSource source, const std::strin
     if (!lead.empty()) rows.leads = table.numbers(lead);
     rows.dropped = table.dropped();
     rows.roles = roles;
-    rows.name = source.files.size() == 1 && rows.dropped == 0 ? display_name(source.files.front())
-                                                              : std::string("among the rows that are used,");
+    if (source.files.size() == 1) rows.name = display_name(source.files.front());
+    rows.place = [memory](std::size_t row) { return memory->table.place(row); };
     return rows;
 }
 
@@ -130,8 +130,8 @@ double time_of(const std::string& text, bool dates, const char* option) {
 
 namespace adapting {
 
-std::string place(const TimedRows& rows, std::size_t row) {
-    return fmt::format("{}{}row {}", rows.name, rows.name.empty() ? "" : " ", row + 1);
+data::RowName place(const TimedRows& rows, std::size_t row) {
+    return {rows.place, row};
 }
 
 void require_rows(const Model& model, const TimedRows& rows) {

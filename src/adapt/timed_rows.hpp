@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accrue/adapt.hpp"
+#include "data/row_places.hpp"
 
 namespace accrue::adapting {
 
@@ -18,8 +19,8 @@ std::vector<double> normal_scores(const Forecast& forecast, std::span<const doub
 // The state that the model has, or that these options make.
 State state_of(const Model& model, const TimedRows& rows, const AdaptOptions& options);
 
-// "new.csv row 17"
-std::string place(const TimedRows& rows, std::size_t row);
+// "new.csv row 17 (line 18)"
+data::RowName place(const TimedRows& rows, std::size_t row);
 
 // Rows in the order of their times, those of one time in the order in which they came.
 std::vector<std::size_t> by_time(std::span<const double> times);

@@ -29,8 +29,8 @@ void require_different(const TimedRows& rows, std::span<const std::size_t> step)
     std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
     for (std::size_t i = 1; i < sorted.size(); ++i)
         core::require(compare(sorted[i - 1], sorted[i]) != 0,
-                      "{} repeats row {}: time, inputs, prediction and observation are the same",
-                      adapting::place(rows, sorted[i]), sorted[i - 1] + 1);
+                      "{} repeats {}: time, inputs, prediction and observation are the same",
+                      adapting::place(rows, sorted[i]), adapting::place(rows, sorted[i - 1]));
 }
 
 }  // namespace

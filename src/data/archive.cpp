@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/memory.hpp"
 #include "data/role_table.hpp"
+#include "data/row_places.hpp"
 
 namespace accrue {
 
@@ -83,10 +84,10 @@ std::vector<double> errors_of(const Archive& archive) {
     const auto y = archive.observation;
     const auto mu = archive.prediction;
     core::require(y.size() == mu.size(), "observation has {} rows, but prediction {}", y.size(), mu.size());
-    const auto check = [](std::span<const double> values, const char* role, const std::string& name) {
+    const auto check = [&](std::span<const double> values, const char* role, const std::string& name) {
         for (std::size_t i = 0; i < values.size(); ++i)
-            core::require(std::isfinite(values[i]), "{} '{}' of row {} is {}, but must be finite; leave such rows out",
-                          role, name, i + 1, values[i]);
+            core::require(std::isfinite(values[i]), "{} '{}' of {} is {}, but must be finite; leave such rows out",
+                          role, name, data::RowName{archive.place, i}, values[i]);
     };
     check(y, "observation", archive.roles.observation);
     check(mu, "prediction", archive.roles.prediction);

@@ -18,6 +18,7 @@ public:
         : CsvDriver(file, options), table_(table) {}
 
     void read() {
+        table_.places->begin_file(files().front());
         const CsvParser parser = make_parser();
         run(parser, std::clamp<std::size_t>(options().slab_bytes, 1, kCsvBlockBytes));
         table_.hand_over();
@@ -77,6 +78,8 @@ void CsvReader::use(CsvBlock& block) {
         const std::uint32_t* from = block.rows.codes[i].data();
         for (std::size_t row = 0; row < rows; ++row) text.column.codes.push_back(codes[from[row]]);
     }
+    for (const RowRun& run : block.rows.runs)
+        add_place(table_.runs, {table_.rows + run.used, block.rows_before + run.row, block.lines_before + run.line});
     table_.rows += rows;
     table_.dropped += block.rows.seen - rows;
 }

@@ -97,12 +97,13 @@ void CsvDriver::finish(CsvBlock& block) {
     go_on_to(block.file);
     if (block.error != nullptr) std::rethrow_exception(block.error);
     check(block);
+    block.rows_before = progress_.rows;
+    block.lines_before = header_lines_[block.file] + progress_.newlines;
     if (const Finding& finding = block.rows.finding; finding.trouble != Trouble::none) {
         const auto before = static_cast<std::size_t>(finding.row - block.text.data());
-        const std::size_t lines =
-            header_lines_[block.file] + progress_.newlines + count_newlines({block.text.data(), before});
-        refuse_row(files_[block.file], progress_.rows + finding.row_in_piece, lines + 1, finding, parse_with_->layout(),
-                   options_.header);
+        const std::size_t lines = block.lines_before + count_newlines({block.text.data(), before});
+        refuse_row(files_[block.file], block.rows_before + finding.row_in_piece, lines + 1, finding,
+                   parse_with_->layout(), options_.header);
     }
     progress_.rows += block.rows.seen;
     progress_.newlines += block.rows.newlines;

@@ -22,8 +22,10 @@ constexpr std::size_t kCsvBlockBytes = std::size_t{1} << 18;
 
 // A piece of a file. The memory is used again and again.
 struct CsvBlock {
-    std::size_t file = 0;       // among the files
-    std::size_t first_row = 0;  // of all files together
+    std::size_t file = 0;          // among the files
+    std::size_t first_row = 0;     // of all files together
+    std::size_t rows_before = 0;   // in the file
+    std::size_t lines_before = 0;  // there
     std::vector<char> text;
     ParsedRows rows;
     // For columns that are added: values of labels, results, and all of it as text.

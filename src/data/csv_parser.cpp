@@ -61,6 +61,7 @@ void CsvParser::parse(std::string_view text, ParsedRows& result) const {
     result.seen = result.kept = 0;
     result.finding = {};
     result.lines.clear();
+    result.runs.clear();
     result.numbers.resize(numbers_.size());
     for (auto& column : result.numbers) column.reserve(survey.newlines + 1);
     result.codes.resize(texts_);
@@ -72,7 +73,15 @@ void CsvParser::parse(std::string_view text, ParsedRows& result) const {
 
     RowScanner rows(text, layout_.dialect, layout_.names.size(), survey.quotes);
     std::string buffer;
+    std::size_t line = 1;            // of the row
+    const char* next = text.data();  // where it would begin if no blank line came first
     while (rows.next()) {
+        const std::string_view all = rows.row();
+        if (all.data() != next) line += count_newlines({next, static_cast<std::size_t>(all.data() - next)});
+        const std::size_t own_line = line;
+        if (survey.quotes) line += count_newlines(all);
+        ++line;
+        next = rows.rest().data();
         if (layout_.is_comment(rows)) [[unlikely]]
             continue;
         std::size_t field = 0;
@@ -102,6 +111,7 @@ void CsvParser::parse(std::string_view text, ParsedRows& result) const {
             const char* end = row.data() + row.size();
             result.lines.push_back({row.data(), end, rows.has_newline() ? rows.rest().data() : end});
         }
+        add_place(result.runs, {result.kept, result.seen, own_line});
         ++result.kept;
     }
 }

@@ -51,6 +51,7 @@ struct ParsedRows {
     std::size_t seen = 0;  // rows, dropped ones and the one at fault included
     std::size_t kept = 0;
     std::size_t newlines = 0;
+    std::vector<RowRun> runs;                   // where the kept ones stand in the piece
     std::vector<core::Buffer<double>> numbers;  // `kept` in each
     std::vector<core::Buffer<std::uint32_t>> codes;
     std::vector<LabelCodes> labels;  // of the codes

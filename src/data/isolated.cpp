@@ -227,11 +227,28 @@ void put_all(std::string& bytes, std::span<const T> values) {
     bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-// Rows of a table, and the labels that were not sent before.
+void put_run(std::string& bytes, const RowRun& run) {
+    for (const std::size_t number : {run.used, run.row, run.line}) put(bytes, static_cast<std::uint64_t>(number));
+}
+RowRun take_run(Reader& reader) {
+    RowRun run;
+    for (std::size_t* number : {&run.used, &run.row, &run.line}) *number = reader.value<std::uint64_t>();
+    return run;
+}
+
+// Rows of a table, where they stand, and the labels that were not sent before.
 void send_rows(const TableBuilder& table, const Table& slab, std::vector<std::size_t>& labels_sent, const Send& send) {
     std::string bytes;
     put(bytes, static_cast<std::uint64_t>(slab.rows()));
     put(bytes, static_cast<std::uint64_t>(slab.dropped()));
+    const RowPlaces::Dimensions grid = table.places->grid();
+    put(bytes, static_cast<std::uint64_t>(grid.size()));
+    for (const auto& [name, size] : grid) {
+        put_text(bytes, name);
+        put(bytes, static_cast<std::uint64_t>(size));
+    }
+    put(bytes, static_cast<std::uint64_t>(table.runs.size()));
+    for (const RowRun& run : table.runs) put_run(bytes, run);
     for (const TableBuilder::NumberColumn& column : table.numbers) {
         put(bytes, static_cast<std::uint8_t>(column.form));
         put_all(bytes, slab.numbers(column.name));
@@ -295,11 +312,29 @@ void read_isolated(const std::string& file, const ReadOptions& options, TableBui
         send_rows(*own, rest, labels_sent, send);
     };
     const std::size_t dropped_before = table.dropped;
+    bool has_begun = false;
     std::vector<std::vector<std::uint32_t>> codes(table.texts.size());  // ours, for each of the child's
     const auto receive = [&](std::string_view bytes) {
         Reader reader(file, bytes);
         const auto rows = reader.value<std::uint64_t>();
         const auto dropped = reader.value<std::uint64_t>();
+        RowPlaces::Dimensions grid;
+        for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+            const std::string_view name = reader.text();
+            grid.emplace_back(name, reader.value<std::uint64_t>());
+            reader.require(grid.back().second > 0);
+        }
+        if (!has_begun) table.places->begin_file(file, std::move(grid));
+        has_begun = true;
+        RowRun last;
+        for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
+            RowRun run = take_run(reader);
+            reader.require(run.used < rows && (last.row == 0 || (run.used > last.used && run.row > last.row)) &&
+                           run.row - last.row >= run.used - last.used && run.row > 0 && run.line == 0);
+            last = run;
+            run.used += table.rows;
+            table.runs.push_back(run);
+        }
         for (TableBuilder::NumberColumn& column : table.numbers) {
             const auto form = reader.value<std::uint8_t>();
             reader.require(form <= static_cast<std::uint8_t>(TimeForm::iso));

@@ -114,6 +114,16 @@ void KeptRows::finish() {
     for (auto& column : codes_) column.shrink();
 }
 
+std::size_t KeptRows::number(std::size_t row) const {
+    if (!sampling_) return row;
+    // Looked for again, since it is seldom asked for and 8 bytes a row would be much.
+    std::size_t seen = 0;
+    for (;; ++seen) {
+        if (ticket(seen) >= limit_) continue;
+        if (row-- == 0) return seen;
+    }
+}
+
 void KeptRows::renumber_codes(std::size_t k, std::vector<std::string>& labels) {
     core::Growing<std::uint32_t>& codes = codes_[k];
     constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();

@@ -30,6 +30,8 @@ public:
 
     std::size_t seen() const { return seen_; }
     std::size_t rows() const { return rows_; }
+    // Which of those that were seen row `row` is, once no more will come.
+    std::size_t number(std::size_t row) const;
     std::span<const double> column(std::size_t k) const { return columns_[k].span(); }
     std::span<const std::uint32_t> codes(std::size_t k) const { return codes_[k].span(); }
     // Gives the codes that are left in column k new numbers, in the order of their first row, and leaves the labels of

@@ -39,6 +39,10 @@ public:
         for (const TableBuilder::LabelColumn& column : table.texts)
             texts_.emplace_back(file_, file_.variable(column.name), grid_, Kind::text, options.marks);
         require_marked_columns(options.marks, file_.variable_names(), file);
+        RowPlaces::Dimensions dimensions;
+        for (std::size_t d = 0; d < grid_.ids.size(); ++d)
+            dimensions.emplace_back(file_.dimension(grid_.ids[d]).name, grid_.sizes[d]);
+        table.places->begin_file(file, std::move(dimensions));
     }
 
     void read();
@@ -55,6 +59,7 @@ private:
     RowGrid grid_;
     std::vector<RowNumbers> numbers_;
     std::vector<RowVariable> texts_;
+    std::size_t seen_ = 0;                              // rows of slabs before
     std::vector<std::vector<std::uint32_t>> elements_;  // for each text, the rows' places among its labels
 };
 
@@ -104,6 +109,7 @@ void NetcdfReader::read() {
         for (auto& column : table_.numbers) column.values.resize(base + kept);
         table_.dropped += slab.rows - kept;
         table_.rows += kept;
+        seen_ += slab.rows;
         table_.hand_over();
     }
 }
@@ -126,6 +132,7 @@ std::size_t NetcdfReader::keep_rows(const Slab& slab, std::size_t base) {
             if (code == kNone) code = table_.texts[c].code(texts_[c].labels()[element]);
             table_.texts[c].column.codes.push_back(code);
         }
+        add_place(table_.runs, {base + kept, seen_ + row + 1, 0});
         ++kept;
     }
     return kept;

@@ -133,9 +133,8 @@ void RoleTable::add(const Table& slab, const RowPlan& plan) {
         for (std::size_t i = 0; i < differences.size(); ++i) differences[i] = y[i] - mu[i];
         for (std::size_t i = 0; i < differences.size(); ++i)
             if (!std::isfinite(differences[i]))
-                core::refuse("{}: {} - {} is too large for a double: {} - {}",
-                             row_name(source_, slab, rows_->seen() + i), printable(roles.observation),
-                             printable(roles.prediction), y[i], mu[i]);
+                core::refuse("{}: {} - {} is too large for a double: {} - {}", slab.place(i),
+                             printable(roles.observation), printable(roles.prediction), y[i], mu[i]);
         values.errors = differences;
     }
     std::vector<std::span<const double>> columns(first_computed_);
@@ -153,6 +152,7 @@ void RoleTable::add(const Table& slab, const RowPlan& plan) {
                           text.labels.end());
     }
     rows_->append(columns, codes);
+    file_places_ = slab.places();
     for (const ColumnRequest& column : plan.read)
         if (column.kind == Kind::time && slab.has_dates(column.name)) dates_.insert(column.name);
     if (!roles.time.empty() && slab.has_dates(roles.time)) dates_.insert(roles.time);
@@ -200,6 +200,7 @@ Archive RoleTable::archive(const std::vector<Input>& inputs) const {
     for (const std::string& name : source_.by) archive.by.push_back({name, grouping(name)});
     archive.sampled_from = sampled_from();
     archive.roles = roles;
+    archive.place = [this](std::size_t row) { return file_places_->name(rows_->number(row)); };
     return archive;
 }
 
@@ -222,13 +223,6 @@ std::vector<Message> RoleTable::remarks() const {
     for (const SentinelWatch& watch : watches_)
         for (const Message& remark : watch.remarks()) all.push_back(remark);
     return all;
-}
-
-std::string row_name(const RowSource& source, const Table& slab, std::size_t row) {
-    // A slab does not tell which file its rows are from, nor which rows were left out.
-    const bool is_in_file = source.files.size() == 1 && slab.dropped() == 0;
-    return is_in_file ? fmt::format("{} row {}", display_name(source.files.front()), row + 1)
-                      : fmt::format("row {} of those that are used", row + 1);
 }
 
 ReadRows read_rows(std::shared_ptr<const RoleTable> table, const std::vector<Input>& inputs) {

@@ -13,6 +13,7 @@
 #include "accrue/archive.hpp"
 #include "accrue/table.hpp"
 #include "data/kept_rows.hpp"
+#include "data/row_places.hpp"
 #include "data/sentinels.hpp"
 
 namespace accrue::data {
@@ -74,11 +75,9 @@ private:
     std::vector<std::vector<std::string>> labels_;
     std::vector<SentinelWatch> watches_;  // of inputs, prediction, observation or errors
     std::size_t dropped_ = 0;
-    std::set<std::string> dates_;  // columns of times that are dates
+    std::shared_ptr<const RowPlaces> file_places_;  // of all rows, those that a sample leaves out too
+    std::set<std::string> dates_;                   // columns of times that are dates
 };
-
-// A row of a slab, which is row `row` of those that are used, counted from 0: "a.csv row 17" where that is known.
-std::string row_name(const RowSource& source, const Table& slab, std::size_t row);
 
 ReadRows read_rows(std::shared_ptr<const RoleTable> table, const std::vector<Input>& inputs);
 

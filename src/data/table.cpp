@@ -8,17 +8,21 @@
 #include "core/error.hpp"
 #include "data/formats.hpp"
 #include "data/isolated.hpp"
+#include "data/row_places.hpp"
 #include "data/table_builder.hpp"
 
 namespace accrue {
 
 Table::Table(std::size_t rows, std::size_t dropped, std::map<std::string, std::vector<double>> numbers,
-             std::map<std::string, TextColumn> texts, std::set<std::string> dates)
+             std::map<std::string, TextColumn> texts, std::set<std::string> dates,
+             std::shared_ptr<const data::RowPlaces> places, std::size_t rows_before)
     : rows_(rows),
       dropped_(dropped),
       numbers_(std::move(numbers)),
       texts_(std::move(texts)),
-      dates_(std::move(dates)) {}
+      dates_(std::move(dates)),
+      places_(std::move(places)),
+      rows_before_(rows_before) {}
 
 std::span<const double> Table::numbers(const std::string& name) const {
     const auto found = numbers_.find(name);
@@ -30,6 +34,10 @@ const TextColumn& Table::text(const std::string& name) const {
     const auto found = texts_.find(name);
     core::require(found != texts_.end(), "column '{}' was not read as text", printable(name));
     return found->second;
+}
+
+std::string Table::place(std::size_t row) const {
+    return places_ ? places_->name(rows_before_ + row) : fmt::format("row {}", row + 1);
 }
 
 namespace {

@@ -48,9 +48,11 @@ TableBuilder::TableBuilder(const std::vector<ColumnRequest>& requests, std::func
 
 void TableBuilder::hand_over() {
     has_rows = has_rows || rows > 0;
-    if (!use_ || rows == 0) return;
+    places->add(handed_over_, runs);
+    if (!use_ || rows == 0) return runs.clear();
     Table slab = std::move(*this).finish();
     use_(slab);
+    handed_over_ += rows;
     // Memory and labels are used again.
     for (NumberColumn& column : numbers) {
         column.values = std::move(slab.numbers_[column.name]);
@@ -60,6 +62,7 @@ void TableBuilder::hand_over() {
         column.column = std::move(slab.texts_[column.name]);
         column.column.codes.clear();
     }
+    runs.clear();
     rows = 0;
 }
 
@@ -72,7 +75,7 @@ Table TableBuilder::finish() && {
     }
     std::map<std::string, TextColumn> text_map;
     for (LabelColumn& column : texts) text_map.emplace(column.name, std::move(column.column));
-    return {rows, dropped, std::move(number_map), std::move(text_map), std::move(dates)};
+    return {rows, dropped, std::move(number_map), std::move(text_map), std::move(dates), places, handed_over_};
 }
 
 }  // namespace accrue::data

@@ -22,6 +22,7 @@ public:
         take(archive_.fold_groups.codes, codes_, taken);
         take(archive_.recalibrate_groups.codes, codes_, taken);
         for (ColumnGrouping& column : archive_.by) take(column.rows.codes, codes_, taken);
+        archive_.place = {};  // that of all rows, which were checked before
     }
     ArchiveRows(const ArchiveRows&) = delete;
     ArchiveRows& operator=(const ArchiveRows&) = delete;

@@ -26,8 +26,6 @@ constexpr int kLongPatience = 30;
 constexpr std::size_t kRowsForLocation = 500;
 // A linear correction is a candidate where it gains so much of the CRPS of a constant sigma.
 constexpr double kWorthTrying = 0.005;
-// A candidate replaces a simpler one where the whole interval of this level of their paired difference is below zero.
-constexpr double kClearly = 0.95;
 // Candidates are tried on so many rows at most, drawn at random.
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;

@@ -5,6 +5,9 @@
 
 namespace accrue::fitting {
 
+// A candidate replaces a simpler one where the whole interval of this level of their paired difference is below zero.
+inline constexpr double kClearly = 0.95;
+
 // What these options leave to the fit, spelled out: the candidates in the order of their simplicity. One where nothing
 // is left. `has_prediction`: it is known, not only the errors about it. `gain` is what corrections would gain.
 std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, bool has_prediction,

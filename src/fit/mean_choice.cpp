@@ -103,7 +103,7 @@ FitResult fit_with_chosen_mean(const Archive& archive, const FitOptions& options
             const std::vector<std::uint32_t> codes = taken<std::uint32_t>(dependence.groups.codes, scores.rows);
             const Grouping groups{codes,
                                   codes.empty() ? decltype(dependence.groups.labels){} : dependence.groups.labels};
-            const PairedDifference paired = verification::paired_difference(differences, weights, groups);
+            const PairedDifference paired = verification::paired_difference(differences, weights, groups, kClearly);
             entry["compared_with"] = chosen;
             for (const auto& [key, value] :
                  {std::pair{"difference", paired.difference}, {"low", paired.low}, {"high", paired.high}})

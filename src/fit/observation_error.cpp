@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
+#include "data/row_places.hpp"
 #include "fit/prepare.hpp"
+#include "forecast/content.hpp"
 
 namespace accrue::fitting {
 
@@ -25,13 +29,17 @@ void check_noise(const Archive& archive, const FitOptions& options) {
                   core::option("family", "normal"));
     core::require(options.recalibrate == "none", "{} goes with {} only", name, core::option("recalibrate", "none"));
     core::require(options.balance_front.empty(), "{} does not go with {}", core::option("balance_front"), name);
+    // Noise carries an observation beyond the bound, and an error that is drawn back is not that of a bounded one.
+    core::require(!options.lower && !options.upper, "{} does not go with {}", name,
+                  core::option(options.lower ? "lower" : "upper"));
     const auto noise = archive.observation_error;
     core::require(noise.size() == archive.errors.size(), "there are observation errors for {} rows, but {} errors",
                   noise.size(), archive.errors.size());
     double of_noise = 0, of_errors = 0;
     for (std::size_t i = 0; i < noise.size(); ++i) {
         core::require(std::isfinite(noise[i]) && noise[i] >= 0,
-                      "the observation error of row {} is {}, but must be finite and not negative", i + 1, noise[i]);
+                      "the observation error of {} is {}, but must be finite and not negative",
+                      data::RowName{archive.place, i}, noise[i]);
         const double weight = archive.weights.empty() ? 1 : archive.weights[i];
         of_noise += weight * noise[i] * noise[i];
         of_errors += weight * archive.errors[i] * archive.errors[i];
@@ -52,6 +60,24 @@ double mean_share(const Archive& archive, std::span<const double> variances) {
         total += weight;
     }
     return sum / total;
+}
+
+// What a choice by default has come to.
+Message normal_remark(const FitOptions& options) {
+    const OptionName name = core::option("observation_error");
+    return options.bias == kAuto
+               ? core::message(
+                     "With {} the family is normal and the prediction is not corrected: other families and "
+                     "corrections were not tried.",
+                     name)
+               : core::message("With {} the family is normal: other families were not tried.", name);
+}
+
+void add_remark(FitResult& result, Message remark) {
+    result.verdict.remarks.push_back(std::move(remark));
+    auto content = std::make_shared<Model::Content>(result.model.content());
+    content->verification["verdict"]["remarks"] = result.verdict.remarks;
+    result.model = Model(content);
 }
 
 }  // namespace
@@ -90,6 +116,7 @@ FitResult fit_without_noise(const Archive& archive, const FitOptions& options, c
                 correction + (archive.errors[i] - correction) * std::sqrt(variances[i] / (variances[i] + noise));
         }
     }
+    if (options.family == kAuto) add_remark(*result, normal_remark(options));
     return *std::move(result);
 }
 

@@ -177,7 +177,9 @@ std::vector<FitOption> make_table() {
          .member = member<&FitOptions::lower>(),
          .placeholder = "NUMBER",
          .help = "Bound below which no observation can lie, or none",
-         .more = "The forecast gives no probability to what lies beyond. The prediction has to be known."},
+         .more =
+             "The forecast gives no probability to what lies beyond. Errors alone do not tell it: the fit has to know "
+             "the observations."},
         {.name = "upper",
          .command = "--upper",
          .member = member<&FitOptions::upper>(),

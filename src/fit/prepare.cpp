@@ -9,6 +9,7 @@
 #include "accrue/bounded.hpp"
 #include "accrue/scores.hpp"
 #include "core/error.hpp"
+#include "data/row_places.hpp"
 #include "fields/kinds.hpp"
 
 namespace accrue::fitting {
@@ -93,14 +94,12 @@ void check_bounds(const Archive& archive, const FitOptions& options) {
     core::require(!archive.prediction.empty() || !archive.observation.empty(),
                   "{} is a bound of the observation, and errors alone do not tell it: give {} and {}", option,
                   core::option("prediction"), core::option("observation"));
-    core::require(archive.observation_error.empty(), "{} and {} do not go together", core::option("observation_error"),
-                  option);
     for (std::size_t i = 0; i < archive.errors.size(); ++i) {
         const double y = observation_of(archive, i, limits);
-        core::require(y >= limits.lower, "the observation of row {} is {:.10g}, but {} is {}", i + 1, y,
-                      core::option("lower"), limits.lower);
-        core::require(y <= limits.upper, "the observation of row {} is {:.10g}, but {} is {}", i + 1, y,
-                      core::option("upper"), limits.upper);
+        core::require(y >= limits.lower, "the observation of {} is {:.10g}, but {} is {}",
+                      data::RowName{archive.place, i}, y, core::option("lower"), limits.lower);
+        core::require(y <= limits.upper, "the observation of {} is {:.10g}, but {} is {}",
+                      data::RowName{archive.place, i}, y, core::option("upper"), limits.upper);
     }
 }
 
@@ -119,7 +118,7 @@ void check(const Archive& archive, const FitOptions& options) {
         core::require(values.size() == rows, "'{}' has {} values, but there are {} errors", name, values.size(), rows);
         for (std::size_t i = 0; i < rows; ++i)
             core::require(std::isfinite(values[i]) || (may_be_missing && std::isnan(values[i])),
-                          "'{}' of row {} is {}, but must be finite", name, i + 1, values[i]);
+                          "'{}' of {} is {}, but must be finite", name, data::RowName{archive.place, i}, values[i]);
     };
     core::require(archive.input_types.empty() || archive.input_types.size() == archive.inputs.size(),
                   "there are {} inputs, but {} types", archive.inputs.size(), archive.input_types.size());
@@ -130,8 +129,8 @@ void check(const Archive& archive, const FitOptions& options) {
     if (!archive.times.empty()) finite(archive.times, archive.roles.time);
     if (!archive.weights.empty()) finite(archive.weights, archive.roles.weight);
     for (std::size_t i = 0; i < archive.weights.size(); ++i)
-        core::require(archive.weights[i] >= 0, "'{}' of row {} is {}, but must not be negative", archive.roles.weight,
-                      i + 1, archive.weights[i]);
+        core::require(archive.weights[i] >= 0, "'{}' of {} is {}, but must not be negative", archive.roles.weight,
+                      data::RowName{archive.place, i}, archive.weights[i]);
     core::require(archive.weights.empty() || std::any_of(archive.weights.begin(), archive.weights.end(),
                                                          [](double weight) { return weight > 0; }),
                   "every weight '{}' is 0; at least one must be positive", archive.roles.weight);
@@ -139,8 +138,8 @@ void check(const Archive& archive, const FitOptions& options) {
         core::require(groups.codes.empty() || groups.codes.size() == rows, "there are {}s for {} rows, but {} errors",
                       what, groups.codes.size(), rows);
         for (std::size_t i = 0; i < groups.codes.size(); ++i)
-            core::require(groups.codes[i] < groups.labels.size(), "row {} is of {} {}, but there are {} {} labels",
-                          i + 1, what, groups.codes[i], groups.labels.size(), what);
+            core::require(groups.codes[i] < groups.labels.size(), "{} is of {} {}, but there are {} {} labels",
+                          data::RowName{archive.place, i}, what, groups.codes[i], groups.labels.size(), what);
     };
     check_grouping(archive.groups, "group");
     check_grouping(archive.fold_groups, "fold group");

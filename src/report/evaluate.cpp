@@ -237,8 +237,9 @@ Evaluation evaluate(const Archive& rows, std::span<const RowForecast> forecasts,
             std::vector<std::string> columns;
             for (const double level : given.quantile_levels) columns.push_back(fmt::format("{}", level));
             judged::require_levels(columns, given.quantile_levels);
-            judged::require_no_crossing(columns, given.quantile_levels, given.quantiles,
-                                        [](std::size_t row) { return fmt::format("row {}", row + 1); });
+            judged::require_no_crossing(columns, given.quantile_levels, given.quantiles, [&](std::size_t row) {
+                return data::RowName{archive.place, row}.text();
+            });
         }
         if (judge_columns(forecast, given.name, archive, options, *memory)) continue;
         forecast.errors = archive.errors;
@@ -339,17 +340,14 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
         plan.computed += parameters_per_row(*model.family());
     }
     if (drawn.empty() && !roles.prediction.empty()) drawn.push_back(roles.prediction);
-    std::size_t rows_before = 0;
     plan.compute = [&](const data::RoleSlab& slab, std::span<std::vector<double>> columns) {
         for (const FileForecast& forecast : forecasts) {
             if (forecast.quantiles.empty()) continue;
             std::vector<Values> values;
             for (const std::string& name : forecast.quantiles) values.push_back(slab.table.numbers(name));
-            judged::require_no_crossing(forecast.quantiles, forecast.quantile_levels, values, [&](std::size_t row) {
-                return data::row_name(source, slab.table, rows_before + row);
-            });
+            judged::require_no_crossing(forecast.quantiles, forecast.quantile_levels, values,
+                                        [&](std::size_t row) { return slab.table.place(row); });
         }
-        rows_before += slab.table.rows();
         for (Loaded& loaded : *models) {
             std::vector<Values> inputs;
             const std::vector<std::vector<double>> codes = input_codes(loaded.model, slab.table);

@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
-const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html",
+const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html", "means.html",
   "replay.html", "monitor.html", "ensemble.html", "quantiles.html"];
 
 /** Rows of a CSV file without quotes. */
@@ -63,6 +63,9 @@ before(async () => {
   accrue("report", "rain.csv", "--prediction", "mu", "--observation", "y", "--sigma", "s", "--model", "rain.json", "-o", "rain.html");
 
   accrue("fit", "rain.csv", "--inputs", "mu", "--form", "polynomial", "--prediction", "mu", "--observation", "y", "-o", "dropped.json", "--report", "dropped.html",
+    "--quiet");
+
+  accrue("fit", "dates.csv", "--inputs", "sigma,mu", "--observation", "y", "--mean", "auto", "--folds", "2", "--starts", "1", "-o", "means.json", "--report", "means.html",
     "--quiet");
 
   // One station has a quarter more spread than sigma says, and observations lie above the forecast in December. Names that no page likes.
@@ -448,6 +451,22 @@ describe("A fit", () => {
     assert.equal(rows.length, candidates.length);
     assert.ok(rows.length > 1);
     for (const [i, { description, crps, difference, taken }] of candidates.entries()) {
+      assert.equal(await rows[i].locator("th").innerText(), taken ? `${description} (taken)` : description);
+      const cells = (await rows[i].locator("td").allInnerTexts()).map((text) => text.replaceAll("−", "-"));
+      assert.equal(Number(cells[0]), Number(crps.toPrecision(4)));
+      if (i > 0) assert.equal(Number(cells[1]), Number(difference.toPrecision(3)));
+    }
+  });
+
+  withReport("shows the means that it chose between", "means.html", async (page) => {
+    const { means } = dataOf("means.html").forecasts[0].fit;
+    assert.ok(means.length > 1);
+    const card = page.locator(".of-means");
+    const chosen = means.find((one) => one.taken);
+    assert.ok((await card.innerText()).includes(`Taken: ${chosen.description}.`));
+    const rows = await card.locator("tbody tr").all();
+    assert.equal(rows.length, means.length);
+    for (const [i, { description, crps, difference, taken }] of means.entries()) {
       assert.equal(await rows[i].locator("th").innerText(), taken ? `${description} (taken)` : description);
       const cells = (await rows[i].locator("td").allInnerTexts()).map((text) => text.replaceAll("−", "-"));
       assert.equal(Number(cells[0]), Number(crps.toPrecision(4)));

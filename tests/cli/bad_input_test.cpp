@@ -75,9 +75,9 @@ TEST_F(BadInput, TextInANumberColumn) {
     EXPECT_EQ(message_for("mu,y,s\n1,2,3\n1,\"a\nb\",3\n"),
               "t.csv row 2 (line 3), column 'y': 'a\\x0ab' is not a number");
     EXPECT_EQ(message_for("mu,y,s\n1,2,3\n-1e308,1e308,3\n"),
-              "t.csv row 2: y - mu is too large for a double: 1e+308 - -1e+308");
+              "t.csv row 2 (line 3): y - mu is too large for a double: 1e+308 - -1e+308");
     EXPECT_EQ(message_for("mu,y,s\n,,\n-1e308,1e308,3\n", {"--missing", "drop"}),
-              "row 1 of those that are used: y - mu is too large for a double: 1e+308 - -1e+308");
+              "t.csv row 2 (line 3): y - mu is too large for a double: 1e+308 - -1e+308");
 }
 
 TEST_F(BadInput, MissingValues) {

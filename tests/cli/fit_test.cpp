@@ -32,6 +32,39 @@ TEST_F(Fit, WritesAModelAndPrintsAReport) {
     EXPECT_EQ(folder_.files(), 2U) << "the archive, the model, and no temporary file";
 }
 
+// Where y is below 0 it is minus the number of its row.
+TEST_F(Fit, ABoundThatIsBrokenNamesFileRowAndLine) {
+    const auto file = [&](const char* name, int rows, int missing, int first_broken) {
+        std::string text = "# made by a test\nx,mu,y\n";
+        for (int row = 1; row <= rows; ++row) {
+            const int y = row >= first_broken && row % 10 == 9 ? -row : 1 + row % 3;
+            text += fmt::format("{},{},{}\n", row % 7, row == missing ? "NA" : "2", y);
+        }
+        return folder_.file(name, text);
+    };
+    const auto refused = [&](const std::vector<std::string>& files, const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = {"fit"};
+        arguments.insert(arguments.end(), files.begin(), files.end());
+        for (const char* own : {"--prediction", "mu", "--observation", "y", "--lower", "0", "--missing", "drop", "-o"})
+            arguments.emplace_back(own);
+        arguments.push_back(folder_.path("m.json"));
+        return refusal(accrue(with(arguments, more)));
+    };
+    const std::string a = file("a.csv", 300, 7, 19);
+    const std::string b = file("b.csv", 300, 3, 1000);
+    const std::string first = "the observation of a.csv row 19 (line 21) is -19, but --lower is 0";
+    EXPECT_EQ(refused({a}, {}), first);
+    EXPECT_EQ(refused({b, a}, {}), first);
+    for (const char* seed : {"1", "2", "3"}) {
+        const std::string said = refused({b, a}, {"--sample", "150", "--seed", seed});
+        int row = 0, line = 0, value = 0;
+        ASSERT_EQ(std::sscanf(said.c_str(), "the observation of a.csv row %d (line %d) is %d,", &row, &line, &value), 3)
+            << said;
+        EXPECT_EQ(line, row + 2);
+        EXPECT_EQ(value, -row);
+    }
+}
+
 TEST_F(Fit, PrintsOneObjectWithJson) {
     const Json result = json(fit_arguments(archive(), {"--inputs", "x"}));
     for (const char* key : {"rows",

@@ -1,4 +1,6 @@
 // Kinds of inputs from the shell.
+#include <chrono>
+#include <filesystem>
 #include <string>
 
 #include "accrue/model.hpp"
@@ -124,6 +126,25 @@ TEST_F(Kinds, WhatMakesNoSenseIsRefused) {
         EXPECT_EQ(run.status, 2) << input;
         EXPECT_NE(run.err.find(part), std::string::npos) << run.err;
     }
+}
+
+// As many values as rows, and then one that is a category beside it: what is said is one line, and soon said.
+TEST_F(Kinds, AColumnThatTellsAllOfManyRowsApartIsRefusedInOneLine) {
+    constexpr int kRows = 200'000;
+    std::string text = "id,station,mu,y\n";
+    core::Random random(5);
+    for (int i = 0; i < kRows; ++i)
+        text += fmt::format("row {:06} of {},s{},{},{}\n", i * 7919 % kRows, kRows, i % 9, i % 10,
+                            i % 10 + random.normal());
+    const std::string rows = folder_.file("many.csv", text);
+    const auto began = std::chrono::steady_clock::now();
+    const auto run = accrue(fit_arguments(rows, {"--inputs", "station:category,id:category"}));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - began;
+    EXPECT_EQ(refusal(run), "'id' is not a category: each of its 200000 values stands in fewer than 10 rows");
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("m.json")));
+    // To read the rows takes half a second, also under sanitizers on a busy machine far less than a fit, which takes
+    // minutes.
+    EXPECT_LT(seconds.count(), 60);
 }
 
 }  // namespace

@@ -27,6 +27,12 @@ protected:
     }
 };
 
+TEST_F(Mean, TakesABoundOfTheObservations) {
+    output({"fit", curve("a.csv", 100, 1), "--inputs", "x", "--observation", "y", "--mean", "network", "--form",
+            "constant", "--lower", "-6", "--quiet", "-o", folder_.path("m.json")});
+    EXPECT_EQ(Json::parse(folder_.content("m.json"))["bounds"]["lower"], -6);
+}
+
 TEST_F(Mean, IsLearnedUsedAndJudged) {
     for (const std::string& kind : support::learned_means()) {
         SCOPED_TRACE(kind);

@@ -234,6 +234,10 @@ TEST_F(NetcdfCli, RefusesWhatDoesNotFit) {
     EXPECT_NE(refusal(accrue({"predict", model, file, "-o", folder_.path("out.csv")})).find("NetCDF"),
               std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(out));
+    // The first row is left out, since it has no forecast.
+    const std::string broken = "the observation of f.nc at time=0, lat=0, lon=1 is ";
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--isolate"}})
+        EXPECT_EQ(refusal(accrue(fit_field(file, with({"--lower", "1000"}, more)))).find(broken), 0U);
     const std::string whole = folder_.content("f.nc");
     for (const std::size_t size : {whole.size() / 2, std::size_t{40}, std::size_t{4}}) {
         const std::string cut = folder_.file("cut.nc", whole.substr(0, size));

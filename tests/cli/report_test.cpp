@@ -220,6 +220,16 @@ TEST_F(Report, OfAFitSaysWhyThisCandidateWasTaken) {
               model.at("verification").at("conditional").at("worst"));
 }
 
+TEST_F(Report, OfAFitHasTheMeansThatItChoseBetween) {
+    const std::string file = archive("a.csv", 200);
+    output({"fit", file, "--observation", "y", "--inputs", "x,mu", "--mean", "auto", "--folds", "2", "--starts", "1",
+            "--quiet", "-o", folder_.path("m.json"), "--report", page()});
+    const Json fit = data_of(page()).at("forecasts")[0].at("fit");
+    const Json model = Json::parse(text_of(folder_.path("m.json")));
+    ASSERT_GE(fit.at("means").size(), 2U);
+    EXPECT_EQ(fit.at("means"), model.at("fit").at("means"));
+}
+
 TEST_F(Report, OfAPaperRecipeHasTheTestRows) {
     output(fit_arguments(archive(), {"--inputs", "x", "--recipe", "paper", "--report", page()}));
     const Json data = data_of(page());

@@ -57,7 +57,8 @@ TEST_F(TimeCli, ARefusedUpdateLeavesTheModelAsItWas) {
     output({"update", model(), rows, "-o", model()});
     const std::string before = folder_.content(model());
     EXPECT_EQ(refusal(accrue({"update", model(), rows, "-o", model()})),
-              "new.csv row 1 is of 2025-01-01, but the state has seen observations up to 2025-01-10: rows already seen "
+              "new.csv row 1 (line 2) is of 2025-01-01, but the state has seen observations up to 2025-01-10: rows "
+              "already seen "
               "are refused");
     const std::string text = folder_.content(later("more.csv", 5, 0, 1, 20));
     const std::string half = folder_.file("half.csv", text.substr(0, text.size() - 20));
@@ -80,11 +81,12 @@ TEST_F(TimeCli, BadRowsAreRefusedInOneMessageAndChangeNothing) {
     std::vector<std::string> back = good;
     std::swap(back[3], back[7]);
     EXPECT_EQ(refused("back.csv", back),
-              "back.csv row 4 is of 2025-01-22, after a row of 2025-01-23: sort the rows by time");
+              "back.csv row 4 (line 5) is of 2025-01-22, after a row of 2025-01-23: sort the rows by time");
     std::vector<std::string> twice = good;
     twice.insert(twice.begin() + 5, good[4]);
     EXPECT_EQ(refused("twice.csv", twice),
-              "twice.csv row 5 repeats row 4: time, inputs, prediction and observation are the same");
+              "twice.csv row 5 (line 6) repeats twice.csv row 4 (line 5): time, inputs, prediction and observation are "
+              "the same");
     std::vector<std::string> numbers = good;
     for (std::size_t i = 1; i < numbers.size(); ++i)
         numbers[i] = numbers[i].substr(0, numbers[i].rfind(',')) + ",20250" + std::to_string(130 + i);

@@ -164,7 +164,7 @@ TEST_F(ReadArchives, NameWhatBreaksARule) {
     far.files = {large};
     far.roles = pair_of_columns();
     EXPECT_EQ(refusal([&] { read_archive(far, {{"x"}}, 0, 1); }),
-              large + " row 1: y - mu is too large for a double: 1e+308 - -1e+308");
+              large + " row 1 (line 2): y - mu is too large for a double: 1e+308 - -1e+308");
 }
 
 TEST_F(ReadArchives, FindInputsInTheFirstFile) {

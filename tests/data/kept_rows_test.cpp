@@ -55,6 +55,14 @@ TEST(KeptRows, AreAllWhereThereIsRoom) {
     }
 }
 
+TEST(KeptRows, KnowWhichOfThoseSeenTheyAre) {
+    for (const std::size_t most : {1U, 100U, 4999U, 5000U, 6000U}) {
+        const KeptRows kept = keep(5000, most, 3);
+        for (std::size_t row = 0; row < kept.rows(); row += 1 + kept.rows() / 50)
+            EXPECT_EQ(static_cast<double>(kept.number(row)), kept.column(0)[row]) << row << " of " << most;
+    }
+}
+
 TEST(KeptRows, AreExactlyAsManyAsWantedInTheOrderOfTheFile) {
     for (const std::size_t most : {1U, 2U, 100U, 4999U, 5000U, 60000U}) {
         SCOPED_TRACE(most);

@@ -123,6 +123,46 @@ TEST_F(Slabs, HoldTheRowsOfTheWholeTable) {
     }
 }
 
+// x is the number of the row in its file, so that the line can be counted here in another way: from the text itself.
+TEST_F(Slabs, RowsKnowTheirFileRowAndLineThatMessagesName) {
+    const auto lines_of = [](const std::string& content) {
+        std::vector<std::size_t> lines;
+        std::size_t line = 1;
+        bool quoted = false;
+        for (std::size_t i = 0; i < content.size(); ++i) {
+            const bool begins_line = i == 0 || content[i - 1] == '\n';
+            if (begins_line && !quoted && content[i] >= '0' && content[i] <= '9') lines.push_back(line);
+            if (content[i] == '"') quoted = !quoted;
+            if (content[i] == '\n') ++line;
+        }
+        return lines;
+    };
+    const std::string contents[] = {text(700, true), text(300, false), text(40, true)};
+    std::vector<std::string> files;
+    std::vector<std::string> expected;
+    for (const std::string& content : contents) {
+        files.push_back(folder_.file(fmt::format("{}.csv", files.size()), content));
+        const std::vector<std::size_t> lines = lines_of(content);
+        for (std::size_t row = 1; row <= lines.size(); ++row)
+            if ((row - 1) % 11 != 5)
+                expected.push_back(fmt::format("{} row {} (line {})", files.back(), row, lines[row - 1]));
+    }
+    ASSERT_EQ(expected.size(), 945U);
+    EXPECT_TRUE(expected.front().ends_with("0.csv row 1 (line 3)")) << expected.front();
+    for (const std::size_t bytes : kSizes) {
+        SCOPED_TRACE(bytes);
+        std::vector<std::string> places;
+        read_slabs(files, columns(), options(bytes), [&](const Table& slab) {
+            for (std::size_t i = 0; i < slab.rows(); ++i) places.push_back(slab.place(i));
+        });
+        EXPECT_EQ(places, expected);
+        const Table all = read_table(files, columns(), options(bytes));
+        places.clear();
+        for (std::size_t i = 0; i < all.rows(); ++i) places.push_back(all.place(i));
+        EXPECT_EQ(places, expected);
+    }
+}
+
 TEST_F(Slabs, OfAPipeHoldTheSameRows) {
     const std::string content = text(500, true);
     const Collected all = whole({folder_.file("t.csv", content)}, 1U << 20U);

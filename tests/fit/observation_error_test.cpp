@@ -2,7 +2,9 @@
 // are stated with the spread that other seeds show.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "support/archives.hpp"
 
@@ -93,7 +95,30 @@ TEST(ObservationError, OfZeroChangesNothing) {
     const Noisy data(300, 5, 0, 0);
     FitOptions options;
     options.starts = 1;
+    options.family = "normal";
     EXPECT_EQ(fit(data.archive(), options).model.text(), fit(data.archive(false), options).model.text());
+}
+
+TEST(ObservationError, SaysThatOtherFamiliesAndCorrectionsWereNotTried) {
+    const Noisy data(300, 5);
+    const std::string both =
+        "With --observation-error the family is normal and the prediction is not corrected: other families and "
+        "corrections were not tried.";
+    const std::string family = "With --observation-error the family is normal: other families were not tried.";
+    const auto remarks = [&](const std::string& own_family, const std::string& bias) {
+        FitOptions options;
+        options.starts = 1;
+        options.family = own_family;
+        options.bias = bias;
+        const FitResult result = fit(data.archive(), options);
+        std::vector<std::string> said;
+        for (const Message& remark : result.verdict.remarks) said.push_back(remark.text());
+        EXPECT_EQ(nlohmann::json::parse(result.model.text())["verification"]["verdict"]["remarks"], said);
+        return std::pair(std::count(said.begin(), said.end(), both), std::count(said.begin(), said.end(), family));
+    };
+    EXPECT_EQ(remarks("auto", "auto"), std::pair(1L, 0L));
+    EXPECT_EQ(remarks("auto", "none"), std::pair(0L, 1L));
+    EXPECT_EQ(remarks("normal", "none"), std::pair(0L, 0L));
 }
 
 TEST(ObservationError, RefusesWhatItCannotTakeOut) {
@@ -108,6 +133,12 @@ TEST(ObservationError, RefusesWhatItCannotTakeOut) {
     options = {};
     options.recipe = "paper";
     EXPECT_EQ(refused(), "--observation-error goes with --recipe default only");
+    options = {};
+    options.lower = -9;
+    EXPECT_EQ(refused(), "--observation-error does not go with --lower");
+    options = {};
+    options.upper = 9;
+    EXPECT_EQ(refused(), "--observation-error does not go with --upper");
     options = {};
     data.noise[7] = -1;
     EXPECT_EQ(refused(), "the observation error of row 8 is -1, but must be finite and not negative");

@@ -169,9 +169,8 @@ export interface Density {
   density: Value[];
 }
 
+/** One of several that a fit chose between: families and locations, or ways to learn a mean. */
 export interface Candidate {
-  family: string;
-  bias: string;
   description: string;
   crps: Value;
   compared_with?: number; // of the candidates
@@ -281,6 +280,7 @@ export interface Forecast {
     starts: Start[];
     iteration_step: number; // the curves have a number for every so many iterations
     candidates?: Candidate[];
+    means?: Candidate[];
     choice?: string;
     importance?: Importance[];
     balance_front?: Balance[];

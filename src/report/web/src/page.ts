@@ -2,7 +2,7 @@
 import { sectionsOf, type Section } from "./charts";
 import { startName } from "./charts/fit";
 import type { Chart } from "./chart";
-import { readReport, type Monitor, type Report } from "./data";
+import { readReport, type Candidate, type Monitor, type Report } from "./data";
 import { readDocument, type DocumentSection } from "./document";
 import { h, save, tableOf, words } from "./dom";
 import * as format from "./format";
@@ -129,34 +129,43 @@ function chapter(id: string, title: string, lead: string, ...content: (HTMLEleme
   return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), lead ? h("p", { class: "lead" }, words(lead)) : null, content);
 }
 
-/** What was left to the fit: the candidates with their scores, and why this one was taken. */
-function candidates(report: Report): HTMLElement | null {
-  const tables = report.entries.flatMap((entry) => {
-    const { candidates: all = [], choice } = entry.forecast.fit ?? {};
-    if (!all.length) return [];
-    const taken = all.find((one) => one.taken);
-    const rows = all.map((one) => {
-      const other = one.compared_with === undefined ? undefined : all[one.compared_with];
-      return [
-        one.taken ? h("span", { class: "taken" }, `${one.description} (taken)`) : one.description,
-        format.number(one.crps),
-        other ? format.number(one.difference, 3) : format.missing,
-        other && one.low != null ? format.range(format.number(one.low, 3), format.number(one.high, 3)) : format.missing,
-        other ? other.description : format.missing,
-        !other ? "the simplest" : (one.high ?? 0) < 0 ? "clearly better" : (one.low ?? 0) > 0 ? "clearly worse" : "cannot be told",
-      ];
-    });
-    const title = report.several ? `Candidates of ${entry.label}` : "Candidates";
+/** Several that the fit chose between, with their scores; the sentence says why this one was taken. */
+function choiceOf(kind: string, title: string, first: string, all: Candidate[], sentence: string | undefined, note: string): HTMLElement {
+  const taken = all.find((one) => one.taken);
+  const rows = all.map((one) => {
+    const other = one.compared_with === undefined ? undefined : all[one.compared_with];
     return [
-      h(
-        "div",
-        { class: "card candidates" },
-        h("h3", {}, title),
-        h("p", { class: "good" }, choice ?? (taken ? `Taken: ${taken.description}.` : "")),
-        tableOf(title, ["Candidate", "CRPS out of fold", "Difference", "95% interval", "Compared with", "Result"], rows),
-        h("p", { class: "note" }, "In the order of their simplicity, each with one start per fold; a candidate is taken when it is clearly better than the one that was ahead until then. Differences are paired, row by row; below 0 the candidate is better."),
-      ),
+      one.taken ? h("span", { class: "taken" }, `${one.description} (taken)`) : one.description,
+      format.number(one.crps),
+      other ? format.number(one.difference, 3) : format.missing,
+      other && one.low != null ? format.range(format.number(one.low, 3), format.number(one.high, 3)) : format.missing,
+      other ? other.description : format.missing,
+      !other ? "the simplest" : (one.high ?? 0) < 0 ? "clearly better" : (one.low ?? 0) > 0 ? "clearly worse" : "cannot be told",
     ];
+  });
+  return h(
+    "div",
+    { class: `card candidates ${kind}` },
+    h("h3", {}, title),
+    h("p", { class: "good" }, sentence ?? (taken ? `Taken: ${taken.description}.` : "")),
+    tableOf(title, [first, "CRPS out of fold", "Difference", "95% interval", "Compared with", "Result"], rows),
+    h("p", { class: "note" }, `${note} Differences are paired, row by row; below 0 the candidate is better.`),
+  );
+}
+
+/** What was left to the fit: ways to learn the mean, families and locations. */
+function choices(report: Report): HTMLElement | null {
+  const tables = report.entries.flatMap((entry) => {
+    const { means = [], candidates = [], choice } = entry.forecast.fit ?? {};
+    const title = (what: string): string => (report.several ? `${what} of ${entry.label}` : what);
+    return [
+      means.length
+        ? choiceOf("of-means", title("Means"), "Mean", means, undefined, "Ways to learn the mean, in the order of their simplicity; one is taken when it is clearly better than the one that was ahead until then.")
+        : null,
+      candidates.length
+        ? choiceOf("of-fits", title("Candidates"), "Candidate", candidates, choice, "In the order of their simplicity, each with one start per fold; a candidate is taken when it is clearly better than the one that was ahead until then.")
+        : null,
+    ].filter((table) => table !== null);
   });
   return tables.length ? h("div", {}, tables) : null;
 }
@@ -260,7 +269,7 @@ function build(): void {
   const sections = sectionsOf(report);
   const plots = plotsOf(sections);
   const chapters = [
-    ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null, section.id === "fit" ? candidates(report) : null)),
+    ...sections.map((section) => charts(section, plots, section.id === "fit" ? droppedStarts(report) : null, section.id === "fit" ? choices(report) : null)),
     ...(report.comparison.length
       ? [
           chapter(
