@@ -79,14 +79,8 @@ void write_forecasts(const Options& options, const TimedRows& rows, const Replay
             };
             for (std::size_t k = 0; k < options.intervals.size(); ++k)
                 add(alike ? alike_intervals[k] : row.interval(options.intervals[k]));
-            for (std::size_t k = 0; k < levels.size(); ++k) {
-                const double tail = replay.tails[i * levels.size() + k];
-                constexpr double kMinLevel = 1e-9;
-                if (tail <= 0)
-                    text += ",-inf,inf";
-                else
-                    add(row.interval(std::max(kMinLevel, 1 - tail)));
-            }
+            for (std::size_t k = 0; k < levels.size(); ++k)
+                add(adaptive_interval(row, replay.tails[i * levels.size() + k]));
             return 0;
         });
         for (const double value :
