@@ -107,7 +107,7 @@ double pinball(const Forecast& forecast, std::span<const double> observation) {
 }
 
 Verification verified(const Forecast& forecast, std::span<const double> observation, std::span<const double> times,
-                      const Grouping& periods, const char* name) {
+                      const Grouping& groups, const Grouping& periods, const char* name) {
     std::vector<double> errors(observation.begin(), observation.end());
     for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= forecast.mean[i];
     VerifyOptions options;
@@ -119,10 +119,10 @@ Verification verified(const Forecast& forecast, std::span<const double> observat
     const RowFamilies families(forecast.families(), errors.size());
     Verification figures =
         forecast.family->is_normal()
-            ? verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1))
+            ? verify(errors, forecast.sigma, forecast.families(), {}, groups, options, std::span(&by, 1))
             : verification::verify_scored(
-                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, {}, options,
-                  std::span(&by, 1));
+                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, groups,
+                  options, std::span(&by, 1));
     figures.name = name;
     const auto outside = std::count(forecast.off_support.begin(), forecast.off_support.end(), 1);
     figures.off_support = static_cast<double>(outside) / static_cast<double>(errors.size());
@@ -305,10 +305,13 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
         }
     core::require(!scored.empty(), "{}: there is no row from {} on", core::option("from"), options.from);
     std::vector<double> observation, times;
+    std::vector<std::uint32_t> codes;
     for (const std::size_t i : scored) {
         observation.push_back(rows.observation[i]);
         times.push_back(rows.times[i]);
+        if (!rows.groups.codes.empty()) codes.push_back(rows.groups.codes[i]);
     }
+    const Grouping groups{codes, rows.groups.labels};
     const Periods along = periods(rows, scored);
     const Grouping grouping{along.codes, along.labels};
     const bool all_scored = scored.size() == count;
@@ -316,8 +319,8 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const Forecast some_fixed = all_scored ? Forecast{} : part(result.fixed, scored);
     const Forecast& moving = all_scored ? result.forecast : some_moving;
     const Forecast& fixed = all_scored ? result.fixed : some_fixed;
-    result.figures = verified(moving, observation, times, grouping, "adapting");
-    result.fixed_figures = verified(fixed, observation, times, grouping, "static");
+    result.figures = verified(moving, observation, times, groups, grouping, "adapting");
+    result.fixed_figures = verified(fixed, observation, times, groups, grouping, "static");
     result.periods = along.starts;
     result.pinball = pinball(moving, observation);
     result.fixed_pinball = pinball(fixed, observation);

@@ -55,6 +55,22 @@ TEST(Replay, NeighboursInTimeThatErrTogetherAreWorthFewerRows) {
     EXPECT_LT(together.fixed_figures.mean_rows(), 200);
 }
 
+// Each station has an offset that the static model knows nothing of: 4,000 rows say as much of a bias as 40 stations,
+// to within the chance of so many.
+TEST(Replay, RowsOfAGroupThatErrTogetherAreWorthFewerRows) {
+    const TimedArchive archive(100, 40, 0, 0.5, 16, true);
+    const Replay replayed = replay(timed_model(), archive.rows(), stations());
+    EXPECT_EQ(replayed.fixed_figures.dependence, Dependence::groups);
+    EXPECT_LT(replayed.fixed_figures.effective_rows_of_mean, 80);
+    EXPECT_FALSE(replayed.fixed_figures.diagram.group_pointwise.low.empty());
+    // These are learned: before they are, the first rows of a station err together, later ones do not.
+    EXPECT_GT(replayed.figures.effective_rows_of_mean, 4 * replayed.fixed_figures.effective_rows_of_mean);
+    // The same where the first rows are not scored.
+    ReplayOptions late = stations();
+    late.from = "50";
+    EXPECT_LT(replay(timed_model(), archive.rows(), late).fixed_figures.effective_rows_of_mean, 80);
+}
+
 TEST(Replay, ADelayLeavesOutWhatIsNotKnownYet) {
     const TimedArchive archive(40, 2, 0.5, 1.3, 3);
     TimedArchive other = archive;
