@@ -170,10 +170,6 @@ double time_of(const std::string& text, bool dates, const char* option) {
 
 namespace adapting {
 
-std::string place(const TimedRows& rows, std::size_t row) {
-    return fmt::format("{}{}row {}", rows.name, rows.name.empty() ? "" : " ", row + 1);
-}
-
 void require_rows(const Model& model, const TimedRows& rows) {
     const std::size_t count = rows.times.size();
     core::require(count > 0, "there are no rows");

@@ -1,6 +1,8 @@
 // What update, replay and monitor have in common.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <span>
 #include <string>
 #include <vector>
@@ -18,8 +20,14 @@ std::vector<double> normal_scores(const Forecast& forecast, std::span<const doub
 // The state that the model has, or that these options make.
 State state_of(const Model& model, const TimedRows& rows, const AdaptOptions& options);
 
-// "new.csv row 17"
-std::string place(const TimedRows& rows, std::size_t row);
+// "new.csv row 17", which is made when a message is: every row is checked, and few are refused.
+struct Place {
+    const TimedRows& rows;
+    std::size_t row;
+};
+inline Place place(const TimedRows& rows, std::size_t row) {
+    return {rows, row};
+}
 
 // Rows in the order of their times, those of one time in the order in which they came.
 std::vector<std::size_t> by_time(std::span<const double> times);
@@ -48,3 +56,12 @@ private:
 };
 
 }  // namespace accrue::adapting
+
+template <>
+struct fmt::formatter<accrue::adapting::Place> {
+    static constexpr auto parse(format_parse_context& context) { return context.begin(); }
+    static auto format(const accrue::adapting::Place& place, format_context& context) {
+        const std::string& name = place.rows.name;
+        return fmt::format_to(context.out(), "{}{}row {}", name, name.empty() ? "" : " ", place.row + 1);
+    }
+};

@@ -66,8 +66,9 @@ Model update(const Model& model, const TimedRows& rows, const AdaptOptions& opti
                   "{} is of {}, but the state has seen observations up to {}: rows already seen are refused",
                   place(rows, 0), time_text(rows.times[0], rows.dates), time_text(state.clock(), rows.dates));
     for (std::size_t i = 1; i < count; ++i)
-        core::require(rows.times[i] >= rows.times[i - 1], "{} is of {}, after a row of {}: sort the rows by time",
-                      place(rows, i), time_text(rows.times[i], rows.dates), time_text(rows.times[i - 1], rows.dates));
+        if (rows.times[i] < rows.times[i - 1])
+            core::refuse("{} is of {}, after a row of {}: sort the rows by time", place(rows, i),
+                         time_text(rows.times[i], rows.dates), time_text(rows.times[i - 1], rows.dates));
     // Rows are numbered on, so that observations on a bound have the same scores however the rows are divided.
     const Forecast forecast = forecast_rows(model, rows.inputs, rows.prediction, count, state.rows());
     for (std::size_t i = 0; i < count; ++i)
