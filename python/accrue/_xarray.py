@@ -73,7 +73,7 @@ def predict(
         if seconds is None:
             forecast = model._forecast(inputs, mu, None)
         else:
-            forecast = model._with_family(*_core.forecast_at(model._core, inputs, mu, seconds, labels))
+            forecast = model._at(inputs, mu, seconds, labels)
         # Missing rows are not known to lie inside.
         off_support = np.where(np.isnan(forecast.sigma), np.nan, forecast.off_support)
         figures: list[Any] = [forecast.sigma, off_support]
