@@ -742,7 +742,8 @@ class Model:
             the archive, "refuse" raises ValueError (docs/off-support.md).
 
         Of an xarray Dataset it returns a Dataset with `mean`, `sigma` and `off_support`, and with `quantiles` along a dimension
-        of that name; lazy arrays stay lazy.
+        of that name; where the state has adaptive intervals, `adaptive_lower` and `adaptive_upper` along `level`. Lazy arrays
+        stay lazy.
 
         >>> archive = generate("G", 500, seed=1)
         >>> model = fit(archive, columns=["x"], prediction="f", observation="y", progress=False)

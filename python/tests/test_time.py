@@ -130,6 +130,28 @@ def test_datasets_are_forecast_with_the_state(model, lazy):
         np.testing.assert_array_equal(moved.predict(renamed, **given)["mean"], result["mean"])
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_datasets_have_adaptive_intervals(model, lazy):
+    xarray = pytest.importorskip("xarray")
+    table = rows(20, 0.5, 2, "2025-01-01")
+    moved = model.update(part(table, 0, 48), adaptive=[0.8, 0.9])
+    last = part(table, 48, 60)
+    dataset = xarray.Dataset(
+        {name: (("day", "site"), last[name].reshape(4, 3)) for name in ("x", "mu")},
+        coords={"day": last["day"][::3].astype("datetime64[ns]")},
+    )
+    if lazy:
+        pytest.importorskip("dask")
+        dataset = dataset.chunk({"day": 3})
+    result = moved.predict(dataset, quantiles=[0.9])
+    assert result["adaptive_lower"].dims == ("day", "site", "level")
+    for level in (0.8, 0.9):
+        low, high = moved.predict(last).adaptive_interval(level)
+        np.testing.assert_array_equal(result["adaptive_lower"].sel(level=level).values.ravel(), low)
+        np.testing.assert_array_equal(result["adaptive_upper"].sel(level=level).values.ravel(), high)
+    assert "adaptive_lower" not in moved.predict(dataset, state=False)
+
+
 def test_times_of_datasets_that_cannot_be_are_refused_or_missing(model):
     xarray = pytest.importorskip("xarray")
     moved = model.update(rows(20, 0.5, 2, "2025-01-01"))
