@@ -21,7 +21,9 @@ void run(Options& options) {
     require_other_file(options.output, options.rows.files, "model");
     const Model model = Model::load(options.model);
     expand_columns(options.rows, options.adapt.correct);
-    const TimedRows rows = read_timed_rows(model, options.rows);
+    const State* before = model.state();
+    const TimedRows rows =
+        read_timed_rows(model, options.rows, "", before != nullptr ? before->options().levels : options.adapt.levels);
     options.adapt.time = options.rows.roles.time;
     options.adapt.group = options.rows.roles.group;
     const Model moved = update(model, rows, options.adapt);
@@ -31,6 +33,11 @@ void run(Options& options) {
     print(fmt::format("{} added; the state has seen {} at {} up to {}\n", counted(rows.times.size(), "row"),
                       counted(state.rows(), "row"), counted(state.steps(), "time"),
                       time_text(state.clock(), rows.dates)));
+    if (state.tails().empty()) return;
+    print(rows.issued.empty()
+              ? "Adaptive intervals are taken to have been made from all that came before each time: the rows have no "
+                "columns adaptive_lower_..., adaptive_upper_... of those that were issued\n"
+              : "Adaptive intervals are those that the rows have\n");
 }
 
 }  // namespace
@@ -57,6 +64,9 @@ void add_update(CLI::App& app) {
         "(--group, --forget, --shrink, --correct, --adaptive) is said at the first update and kept. Updating in\n"
         "one go or day by day gives the same file. Rows that the state has seen, and rows out of order, are\n"
         "refused; the model file then stays as it was. docs/operation.md has a worked example.\n"
+        "\n"
+        "What --adaptive promises is about intervals that were issued: where the rows have the columns\n"
+        "adaptive_lower_0.9 and adaptive_upper_0.9 that 'accrue predict' wrote, the record goes by them.\n"
         "\n"
         "Examples:\n"
         "  accrue update model.json january.csv --time date --group station -o model.json\n"

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "accrue/archive.hpp"
@@ -25,9 +26,12 @@ struct TimedRows {
     std::span<const double> prediction;           // empty where the model has a mean of its own
     std::span<const double> observation;
     std::span<const double> times;
-    bool dates = false;                                      // times are seconds since 1970, not plain numbers
-    Grouping groups = {};                                    // optional
-    std::span<const double> leads = {};                      // optional: how long before its time a row was forecast
+    bool dates = false;                  // times are seconds since 1970, not plain numbers
+    Grouping groups = {};                // optional
+    std::span<const double> leads = {};  // optional: how long before its time a row was forecast
+    // Optional, for update(): the adaptive intervals that were issued for the rows, lower and upper ends, of every
+    // level of the state. They may be infinite.
+    std::vector<std::pair<std::span<const double>, std::span<const double>>> issued = {};
     std::string name = {};                                   // in messages, where they are of one file: "new.csv"
     std::function<std::string(std::size_t row)> place = {};  // "new.csv row 17 (line 18)"; else "row 17"
     Roles roles = {};                                        // names of the columns, where they are known
@@ -36,8 +40,11 @@ struct TimedRows {
 };
 
 // Reads them from files. Roles that are not named are the model's: prediction, observation (or error) and time. `lead`
-// is a column, or empty. Throws InputError when the model has no time and none is named, and as read_table.
-TimedRows read_timed_rows(const Model& model, RowSource source, const std::string& lead = {});
+// is a column, or empty. Where the first file has adaptive_lower_LEVEL or adaptive_upper_LEVEL, as `accrue predict`
+// writes them, of one of `levels`, the issued intervals of all these levels are read. Throws InputError when the model
+// has no time and none is named, and as read_table.
+TimedRows read_timed_rows(const Model& model, RowSource source, const std::string& lead = {},
+                          const std::vector<double>& levels = {});
 
 // "2d" (w, d, h, m, s), in seconds; of plain numbers a number. Throws InputError that names the option.
 double duration(const std::string& text, bool dates, const char* option);
@@ -57,8 +64,9 @@ struct AdaptOptions {
 };
 
 // The model with its state after these rows, which are in the order of their times and all later than what the state
-// has seen. Throws InputError for rows already seen, times that go back, a row that is there twice, a clock of another
-// unit: the message names the row.
+// has seen. The record of adaptive intervals goes by those that were issued (TimedRows::issued), or where they are not
+// known by what a state that had seen all earlier times would have issued. Throws InputError for rows already seen,
+// times that go back, a row that is there twice, a clock of another unit: the message names the row.
 Model update(const Model& model, const TimedRows& rows, const AdaptOptions& options = {});
 
 struct ReplayOptions : AdaptOptions {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "accrue/model.hpp"
@@ -42,6 +43,14 @@ struct StateOptions {
     std::vector<double> levels = {};        // of intervals with a long-run coverage (State::tails)
     double rate = 0.02;                     // by which their tails move at an observation
 };
+
+// The interval of a moved forecast that leaves out this tail (State::tails), in its row's standard deviations around
+// the mean; it may be infinite.
+std::pair<double, double> adaptive_interval(const Standardised& row, double tail);
+
+// The probability, by a moved forecast, of a normal score at least as far out as this one: where it is less than a
+// tail, the row lies outside of that tail's interval.
+double tail_of(double score, const Moved& moved);
 
 // The forgetting times to choose from where nobody named one: 5 days to 160 days and never; of plain numbers the same
 // with 1 for a day.
@@ -103,13 +112,20 @@ public:
         double sigma;
         std::string_view group;
         std::span<const double> x;
+        // Of every level, whether it fell outside the interval that was issued for it. Empty: outside of one that is
+        // made now, from all that came before.
+        std::span<const std::uint8_t> missed = {};
     };
     // All observations of one time, which must lie after the clock.
     void observe(double time, std::span<const Observation> rows);
 
     // Of every level: the probability to leave out at both ends together, by which an interval of the moved forecast
-    // covers that level in the long run. 0 or less: the interval is infinite; 1 or more: it is the median. After T
-    // times the mean coverage lies within (max(tail, 1 - tail) + rate)/(rate*T) of the level, whatever happens.
+    // covers that level in the long run. 0 or less: the interval is infinite; 1 or more: it is the median, and what it
+    // covers is counted as missed. Every time moves a tail a by rate*(1 - level - share missed). Where no row is
+    // forecast with more than D earlier times still unobserved, -(D + 1)*rate*level < a <= 1 + (D + 1)*rate*(1 -
+    // level): at 0 nothing is missed any more but what was forecast before, and those are D times at most. So over T
+    // times in a row the mean share that is not missed lies within (1 + (D + 1)*rate)/(rate*T) of the level whatever is
+    // observed, and over the first T within (max(level, 1 - level) + (D + 1)*rate)/(rate*T).
     const std::vector<double>& tails() const { return tails_; }
     // Goes on with those of a state of the same levels: what they promise is about the whole record.
     void continue_tails(const State& before);
@@ -139,7 +155,7 @@ private:
     void add_group(const std::string& label, double time);
     // By how much the weights of every candidate fall in this time.
     const std::vector<double>& fades(double gap);
-    void move_tails(const Moment& now, std::span<const Observation> rows, std::span<const std::size_t> groups);
+    void move_tails(double time, std::span<const Observation> rows, std::span<const std::size_t> groups);
 
     StateOptions options_;
     double clock_ = -std::numeric_limits<double>::infinity();

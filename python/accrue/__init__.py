@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ._model import fit as fit
     from ._model import Replay as Replay
     from ._model import generate as generate
+    from ._model import monitor as monitor
     from ._model import replay as replay
     from ._options import FitOptions as FitOptions
     from .sklearn import CalibratedRegressor as CalibratedRegressor
@@ -43,6 +44,7 @@ _HOMES = {
     "report": "._model",
     "fit": "._model",
     "generate": "._model",
+    "monitor": "._model",
     "replay": "._model",
     "Replay": "._model",
     "Comparison": "._compare",

@@ -57,6 +57,7 @@ class Forecast:
         if self._family.width > 0:
             self._parameters = np.reshape([] if parameters is None else np.asarray(parameters, float), shape)
         self._model: Model | None = None  # which made it, and knows how far it can be trusted
+        self._adaptive: dict[float, tuple[Array, Array]] = {}
 
     @property
     def mean(self) -> Array | None:
@@ -95,6 +96,9 @@ class Forecast:
         parameters = np.atleast_2d(self._parameters[rows])
         part = Forecast(mean, self.sigma[rows], np.atleast_1d(self.off_support[rows]), self._family, parameters)
         part._model = self._model
+        part._adaptive = {
+            level: (np.atleast_1d(lower[rows]), np.atleast_1d(upper[rows])) for level, (lower, upper) in self._adaptive.items()
+        }
         return part
 
     def _figure(self, function: Any, y: Any) -> Array:
@@ -132,6 +136,19 @@ class Forecast:
         low, high = _core.standard_interval(self._family, self._parameters.ravel(), level)
         return self._scaled(low), self._scaled(high)
 
+    @property
+    def adaptive_levels(self) -> list[float]:
+        """Levels of the adaptive intervals: those that the state of the model has, or the replay was given (docs/operation.md)."""
+        return list(self._adaptive)
+
+    def adaptive_interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Lower and upper ends of the interval that covers so much in the long run whatever happens; they may be infinite."""
+        if level not in self._adaptive:
+            have = ", ".join(str(own) for own in self._adaptive)
+            rest = f"it has them of {have}" if have else "they come from a state, or a replay, that was made with adaptive=[...]"
+            raise ValueError(f"the forecast has no adaptive interval of the level {level}: {rest}")
+        return self._adaptive[level]
+
     def sample(self, n: int = 1, seed: int = 1) -> Array:
         """`n` draws for every row, an array of (rows, n); the same seed gives the same numbers."""
         z: Any = _core.standard_sample(self._family, self._parameters.ravel(), len(self), n, seed)
@@ -152,7 +169,7 @@ class Forecast:
     ) -> Any:
         """A pandas data frame with the columns that `accrue predict` adds: mean, sigma, q0.05 and so on for `quantiles`,
         lower_0.9 and upper_0.9 for an `interval` of 0.9, above_10 for the probability of more than 10 with `exceed`,
-        off_support.
+        adaptive_lower_0.9 and adaptive_upper_0.9 for each of its `adaptive_levels`, off_support.
 
         >>> list(Forecast([0.0], [1.0]).to_frame(quantiles=[0.05], interval=0.9, exceed=[10]))
         ['mean', 'sigma', 'q0.05', 'lower_0.9', 'upper_0.9', 'above_10', 'off_support']
@@ -166,6 +183,8 @@ class Forecast:
             columns[f"lower_{interval:g}"], columns[f"upper_{interval:g}"] = self.interval(interval)
         for threshold in exceed:
             columns[f"above_{threshold:g}"] = self.exceeding(threshold)
+        for level, (lower, upper) in self._adaptive.items():
+            columns[f"adaptive_lower_{level}"], columns[f"adaptive_upper_{level}"] = lower, upper
         return pandas.DataFrame({**columns, "off_support": self.off_support})
 
     @property
@@ -175,7 +194,7 @@ class Forecast:
 
     def __reduce__(self) -> Any:
         family = (self._family.name, self._family.knots, self._family.bounds, self._family.group_knots)
-        return _restored, (self._mean, self.sigma, self.off_support, family, self._parameters)
+        return _restored, (self._mean, self.sigma, self.off_support, family, self._parameters, self._adaptive)
 
     def __repr__(self) -> str:
         kind = "Gaussian" if self.is_gaussian else "recalibrated" if self._family.recalibrated else self._family.name
@@ -204,5 +223,9 @@ class Forecast:
         return _html.paragraph(repr(self)[1:-1]) + verdict + _html.side_by_side(*parts)
 
 
-def _restored(mean: Any, sigma: Any, off_support: Any, family: Any, parameters: Any = None) -> Forecast:
-    return Forecast(mean, sigma, off_support, _core.family(*family), parameters)
+def _restored(
+    mean: Any, sigma: Any, off_support: Any, family: Any, parameters: Any = None, adaptive: dict[float, tuple[Array, Array]] | None = None
+) -> Forecast:
+    forecast = Forecast(mean, sigma, off_support, _core.family(*family), parameters)
+    forecast._adaptive = adaptive or {}
+    return forecast

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import json
 import os
@@ -460,6 +461,20 @@ def _duration(value: Any) -> str | None:
     return f"{float(value)!r}" if seconds is None else f"{seconds()!r}s"
 
 
+def _levels(adaptive: Sequence[float] | float) -> list[float]:
+    return [float(level) for level in ([adaptive] if isinstance(adaptive, (int, float)) else adaptive)]
+
+
+def _lead(values: Any) -> Any:
+    """Timedeltas as seconds; anything else as it is."""
+    if isinstance(values, datetime.timedelta):
+        return values.total_seconds()
+    if values is None or isinstance(values, (str, int, float)):
+        return values
+    array = as_array(values)
+    return array / np.timedelta64(1, "s") if array.dtype.kind == "m" else values
+
+
 class Replay(NamedTuple):
     """What `replay` found."""
 
@@ -480,6 +495,7 @@ def replay(
     error: Any = None,
     groups: Any = None,
     delay: Any = None,
+    lead: Any = None,
     since: str | None = None,
     refit: Any = None,
     window: Any = None,
@@ -492,11 +508,13 @@ def replay(
     """Go through an archive as operations would have: each row is forecast from what had been observed by then.
 
     delay: how long after its time an observation is known: "2d", a timedelta, of plain numbers a number.
+    lead: how long before its time each row was forecast: values or the name of a column, in the unit of the times (seconds where
+        they are dates), or timedeltas; one for all rows is enough.
     since: rows from this time on are scored; those before only move the state.
     refit, window: fit the model again so often ("30d"), to the rows of the last "365d" that are known by then.
-    The rest as for `Model.update`; rows may come in any order.
+    The rest as for `Model.update`; rows may come in any order. With `adaptive` the forecast has `adaptive_interval(level)`.
     """
-    roles, options = model._timed(
+    roles, options, columns = model._timed(
         inputs,
         missing,
         {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
@@ -510,9 +528,33 @@ def replay(
             "refit": refit,
             "window": window,
         },
+        {"lead": _lead(lead)},
     )
-    forecast, shift, scale, scores, core = _core.replay(model._core, roles.core, options)
-    return Replay(model._with_family(*forecast), shift, scale, json.loads(scores), Model(core))
+    forecast, shift, scale, scores, core, adaptive = _core.replay(model._core, roles.core, options, columns.get("lead"))
+    moved = model._with_adaptive(model._with_family(*forecast), adaptive)
+    return Replay(moved, shift, scale, json.loads(scores), Model(core))
+
+
+def monitor(
+    model: Model,
+    inputs: Any,
+    *,
+    times: Any = None,
+    observation: Any = None,
+    prediction: Any = None,
+    error: Any = None,
+    alpha: float = 0.02,
+    missing: Missing = "refuse",
+) -> dict[str, Any]:
+    """Whether the world has moved away from a model, by all rows since its fit: what `accrue monitor --json` prints.
+
+    Run it as often as you like: without a change "alarm" is ever true with a probability of at most alpha. "sentence" says it in
+    words, "through_time" has the evidence after every time (docs/operation.md). Roles as for `Model.update`.
+    """
+    roles, _, _ = model._timed(
+        inputs, missing, {"time": times, "observation": observation, "prediction": prediction, "error": error}, {"correct": (), "adaptive": ()}
+    )
+    return json.loads(_core.monitor(model._core, roles.core, alpha))
 
 
 class Model:
@@ -702,7 +744,8 @@ class Model:
             the archive, "refuse" raises ValueError (docs/off-support.md).
 
         Of an xarray Dataset it returns a Dataset with `mean`, `sigma` and `off_support`, and with `quantiles` along a dimension
-        of that name; lazy arrays stay lazy.
+        of that name; where the state has adaptive intervals, `adaptive_lower` and `adaptive_upper` along `level`. Lazy arrays
+        stay lazy.
 
         >>> archive = generate("G", 500, seed=1)
         >>> model = fit(archive, columns=["x"], prediction="f", observation="y", progress=False)
@@ -740,7 +783,7 @@ class Model:
         mu = roles.get("prediction")
         columns = [column(values, what, None if mu is None else len(mu)) for what, values in self._columns(table)]
         if times is not None:
-            forecast = self._with_family(*_core.forecast_at(self._core, columns, mu, roles.get("time"), roles.get("group")))
+            forecast = self._at(columns, mu, roles.get("time"), roles.get("group"))
         else:
             forecast = self._forecast(columns, mu, table.rows())
         if off_support == "refuse":
@@ -756,6 +799,16 @@ class Model:
         forecast._model = self
         return forecast
 
+    def _at(self, columns: list[Array], mu: Array | None, seconds: Any, groups: Any) -> Forecast:
+        """The forecast as of these times, by the state."""
+        figures, adaptive = _core.forecast_at(self._core, columns, mu, seconds, groups)
+        return self._with_adaptive(self._with_family(*figures), adaptive)
+
+    @staticmethod
+    def _with_adaptive(forecast: Forecast, ends: list[tuple[float, Array, Array]]) -> Forecast:
+        forecast._adaptive = {level: (lower, upper) for level, lower, upper in ends}
+        return forecast
+
     def _forecast(self, columns: list[Array], mu: Array | None, rows: int | None) -> Forecast:
         if self.corrects_bias and mu is None:
             raise ValueError("the model corrects the prediction: give predict() a prediction")
@@ -766,8 +819,19 @@ class Model:
 
     # Through time
 
-    def _timed(self, inputs: Any, missing: str, given: dict[str, Any], options: dict[str, Any]) -> tuple[_Roles, dict[str, Any]]:
-        """Rows with their times, and the options of those who learn from them. Roles that are not given are the archive's."""
+    def _timed(
+        self,
+        inputs: Any,
+        missing: str,
+        given: dict[str, Any],
+        options: dict[str, Any],
+        beside: Mapping[str, Any] | None = None,
+        perhaps: Sequence[str] = (),
+    ) -> tuple[_Roles, dict[str, Any], dict[str, Array]]:
+        """Rows with their times, the options of those who learn from them, and other columns of the rows, which may be infinite.
+
+        Roles that are not given are the archive's; `perhaps` are columns that are taken where the table has one of them.
+        """
         columns = self.content["columns"]
         state_time, state_group = self._core.state_columns or ("", "")
         if given["observation"] is None and given["error"] is None:
@@ -776,23 +840,31 @@ class Model:
         if given["prediction"] is None and given["error"] is None and not self.has_mean:
             given["prediction"] = self.prediction
         for role, usual in (("time", state_time or columns.get("time")), ("group", state_group or None)):
+            if role not in given:
+                continue
             # A name is part of what a state is made with; values have none of their own.
             if isinstance(given[role], str) or not state_time:
                 options[role] = given[role] if isinstance(given[role], str) or given[role] is None else role
             given[role] = usual if given[role] is None else given[role]
         if given["time"] is None:
             raise ValueError("the model has no time: give times")
-        table = Table(inputs, [*self._sources(), *given.values()])
+        more = {name: values for name, values in (beside or {}).items() if values is not None}
+        table = Table(inputs, [*self._sources(), *given.values(), *more.values(), *perhaps])
+        if any(name in table for name in perhaps):
+            more.update((name, name) for name in perhaps)
         roles = _Roles(table, **given)
         values = roles.load(missing, self._columns(table))
+        taken = {
+            name: column(roles._left(table.raw(table.written_out(own)) if isinstance(own, str) else own), name, roles.rows())
+            for name, own in more.items()
+        }
         roles.core.set_inputs(self.inputs, values)
         given_options = {"correct": [table.written_out(name) for name in _listed(options.pop("correct"))]}
         for name in ("forget", "delay", "refit", "window"):
             given_options[name] = _duration(options.pop(name, None))
         given_options.update(options)
-        levels = given_options["adaptive"]
-        given_options["adaptive"] = [float(level) for level in ([levels] if isinstance(levels, (int, float)) else levels)]
-        return roles, {name: value for name, value in given_options.items() if value is not None}
+        given_options["adaptive"] = _levels(given_options["adaptive"])
+        return roles, {name: value for name, value in given_options.items() if value is not None}, taken
 
     def update(
         self,
@@ -807,6 +879,7 @@ class Model:
         shrink: float | None = None,
         correct: Sequence[str] | str = (),
         adaptive: Sequence[float] | float = (),
+        issued: Mapping[float, tuple[Any, Any]] | None = None,
         missing: Missing = "refuse",
     ) -> Model:
         """The model after it has learned from these rows, whose observations have arrived: `accrue update`.
@@ -816,16 +889,35 @@ class Model:
         groups: labels of what has a shift of its own, such as stations.
         forget: "auto", "never", a duration ("28d", a timedelta; of plain numbers a number).
         shrink, correct, adaptive: docs/operation.md explains these.
+        issued: the adaptive intervals that were issued for the rows, {0.9: (lower, upper)}: values or names of columns. Default: the
+            columns adaptive_lower_0.9 and adaptive_upper_0.9 (`Forecast.to_frame`) where `inputs` has them. Where they are not
+            known, intervals are taken to have been made from all that came before each time.
 
         ValueError for rows that were seen, times that go back, a row that is there twice.
         """
-        roles, options = self._timed(
+        roles, options, ends = self._timed(
             inputs,
             missing,
             {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
             {"forget": forget, "shrink": shrink, "correct": correct, "adaptive": adaptive},
+            *self._issued(adaptive, issued),
         )
-        return Model(_core.update(self._core, roles.core, options))
+        return Model(_core.update(self._core, roles.core, options, list(ends.values())))
+
+    def _issued(
+        self, adaptive: Sequence[float] | float, issued: Mapping[float, tuple[Any, Any]] | None
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The ends of the adaptive intervals that were issued, of all levels, by the names that `accrue predict` has for them.
+
+        Where they are not given, the columns that may have them.
+        """
+        levels = self.content.get("state", {}).get("levels") or _levels(adaptive)
+        names = {level: (f"adaptive_lower_{level}", f"adaptive_upper_{level}") for level in levels}
+        if issued is None:
+            return {}, [name for pair in names.values() for name in pair]
+        if sorted(issued) != sorted(levels):
+            raise ValueError(f"issued has the levels {sorted(issued)}, but the state {sorted(levels)}")
+        return {name: end for level in levels for name, end in zip(names[level], issued[level], strict=True)}, []
 
     # Verification
 

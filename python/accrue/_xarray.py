@@ -23,7 +23,7 @@ def predict(
     times: Any = None,
     groups: Any = None,
 ) -> Any:
-    """A Dataset with mean, sigma, off_support, and the quantiles along a dimension of that name.
+    """A Dataset with mean, sigma, off_support, the quantiles along a dimension of that name, and adaptive intervals along `level`.
 
     times, groups: variables or their names, for a forecast by the model's state as of each time; None: without a state.
     The order of dimensions is that of the prediction, or of an input that has them all; what it lacks comes behind.
@@ -62,6 +62,7 @@ def predict(
         raise ValueError("a constant sigma has no inputs: give predict() a prediction, whose dimensions are the rows")
 
     wanted = [] if quantiles is None else [float(q) for q in quantiles]
+    levels = model.content["state"].get("levels", []) if times is not None else []
 
     def rows(*columns: Any) -> tuple[Any, ...]:
         columns = np.broadcast_arrays(*columns)
@@ -73,13 +74,14 @@ def predict(
         if seconds is None:
             forecast = model._forecast(inputs, mu, None)
         else:
-            forecast = model._with_family(*_core.forecast_at(model._core, inputs, mu, seconds, labels))
+            forecast = model._at(inputs, mu, seconds, labels)
         # Missing rows are not known to lie inside.
         off_support = np.where(np.isnan(forecast.sigma), np.nan, forecast.off_support)
         figures: list[Any] = [forecast.sigma, off_support]
         if has_mean:
             figures.insert(0, forecast.mean)
         figures += [forecast.quantile(q) for q in wanted]
+        figures += [end for level in levels for end in forecast.adaptive_interval(level)]
         if seconds is not None:
             figures = [np.where(np.isnan(seconds), np.nan, figure) for figure in figures]
         return tuple(figure.reshape(columns[0].shape) for figure in figures)
@@ -87,7 +89,7 @@ def predict(
     # apply_ufunc would have them in the order in which it sees them, and it sees the inputs first.
     ranked = sorted(given, key=lambda array: (array is not prediction, -array.ndim))
     dimensions = list(dict.fromkeys(name for array in ranked for name in array.dims))
-    count = (3 if has_mean else 2) + len(wanted)
+    count = (3 if has_mean else 2) + len(wanted) + 2 * len(levels)
     figures = xr.apply_ufunc(
         rows,
         *given,
@@ -104,7 +106,8 @@ def predict(
         mean, *figures = figures
         result["mean"] = mean.assign_attrs({} if prediction is None else prediction.attrs)
         result["mean"].attrs["long_name"] = "mean of the forecast"
-    sigma, off_support, *of_quantiles = figures
+    sigma, off_support, *rest = figures
+    of_quantiles, ends = rest[: len(wanted)], rest[len(wanted) :]
     result["sigma"] = sigma.assign_attrs(long_name="standard deviation of the forecast", **kept)
     result["off_support"] = off_support.assign_attrs(
         long_name="1 where an input lies outside the range that the model was fitted on"
@@ -115,6 +118,14 @@ def predict(
         result["quantiles"] = stacked.transpose(*dimensions, "quantile").assign_attrs(
             long_name="quantiles of the forecast", **kept
         )
+    if levels:
+        along = xr.DataArray(levels, dims="level", name="level")
+        for name, own in (("lower", ends[::2]), ("upper", ends[1::2])):
+            result[f"adaptive_{name}"] = (
+                xr.concat(own, dim=along)
+                .transpose(*dimensions, "level")
+                .assign_attrs(long_name=f"{name} end of the interval that covers so much in the long run", **kept)
+            )
     return result
 
 

@@ -1,6 +1,7 @@
 """Models through time."""
 
 import datetime
+import pickle
 
 import accrue
 import numpy as np
@@ -129,6 +130,28 @@ def test_datasets_are_forecast_with_the_state(model, lazy):
         np.testing.assert_array_equal(moved.predict(renamed, **given)["mean"], result["mean"])
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_datasets_have_adaptive_intervals(model, lazy):
+    xarray = pytest.importorskip("xarray")
+    table = rows(20, 0.5, 2, "2025-01-01")
+    moved = model.update(part(table, 0, 48), adaptive=[0.8, 0.9])
+    last = part(table, 48, 60)
+    dataset = xarray.Dataset(
+        {name: (("day", "site"), last[name].reshape(4, 3)) for name in ("x", "mu")},
+        coords={"day": last["day"][::3].astype("datetime64[ns]")},
+    )
+    if lazy:
+        pytest.importorskip("dask")
+        dataset = dataset.chunk({"day": 3})
+    result = moved.predict(dataset, quantiles=[0.9])
+    assert result["adaptive_lower"].dims == ("day", "site", "level")
+    for level in (0.8, 0.9):
+        low, high = moved.predict(last).adaptive_interval(level)
+        np.testing.assert_array_equal(result["adaptive_lower"].sel(level=level).values.ravel(), low)
+        np.testing.assert_array_equal(result["adaptive_upper"].sel(level=level).values.ravel(), high)
+    assert "adaptive_lower" not in moved.predict(dataset, state=False)
+
+
 def test_times_of_datasets_that_cannot_be_are_refused_or_missing(model):
     xarray = pytest.importorskip("xarray")
     moved = model.update(rows(20, 0.5, 2, "2025-01-01"))
@@ -173,3 +196,78 @@ def test_a_model_without_a_time(model):
     with pytest.raises(ValueError, match="the model has no time: give times"):
         plain.update(rows(2, 0, 6))
     assert plain.update(rows(2, 0, 6), times="day").content["state"]["time"] == "day"
+
+
+def test_adaptive_intervals_come_with_forecasts(model):
+    later = rows(60, 0.5, 7, "2025-01-01")
+    replayed = accrue.replay(model, later, adaptive=[0.8, 0.9])
+    assert replayed.forecast.adaptive_levels == [0.8, 0.9]
+    low, high = replayed.forecast.adaptive_interval(0.9)
+    covered = (low <= later["y"]) & (later["y"] <= high)
+    scores = {figures["level"]: figures for figures in replayed.scores["adaptive"]}
+    assert covered.mean() == pytest.approx(scores[0.9]["observed"], abs=1e-12)
+    assert (high - low).mean() == pytest.approx(scores[0.9]["mean_width"])
+    # What predict says of the next day is what a replay that goes on says.
+    moved = model.update(part(later, 0, 177), adaptive=[0.8, 0.9])
+    forecast = moved.predict(part(later, 177, 180))
+    for level in (0.8, 0.9):
+        np.testing.assert_array_equal(forecast.adaptive_interval(level), np.array(replayed.forecast.adaptive_interval(level))[:, 177:])
+    np.testing.assert_array_equal(forecast[1:].adaptive_interval(0.9)[0], low[178:])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(forecast)).adaptive_interval(0.9)[0], low[177:])
+    with pytest.raises(ValueError, match="no adaptive interval of the level 0.5: it has them of 0.8, 0.9"):
+        forecast.adaptive_interval(0.5)
+    with pytest.raises(ValueError, match="no adaptive interval of the level 0.9: they come from a state"):
+        model.predict(part(later, 0, 3)).adaptive_interval(0.9)
+
+
+def test_adaptive_intervals_of_a_frame_have_the_names_of_the_command(model):
+    pytest.importorskip("pandas")
+    later = rows(20, 0.5, 7, "2025-01-01")
+    frame = model.update(part(later, 0, 57), adaptive=0.9).predict(part(later, 57, 60)).to_frame()
+    assert list(frame) == ["mean", "sigma", "adaptive_lower_0.9", "adaptive_upper_0.9", "off_support"]
+
+
+def test_updates_go_by_the_intervals_that_were_issued(model):
+    later = rows(20, 0.5, 2, "2025-01-01")
+    first, rest = part(later, 0, 30), part(later, 30, 60)
+    moved = model.update(first, adaptive=0.9)
+    tail = moved.content["state"]["tails"][0]
+    low, high = moved.predict(rest).adaptive_interval(0.9)
+    missed = np.sum((rest["y"] < low) | (rest["y"] > high)) / 3
+    expected = tail + 0.02 * (10 * 0.1 - missed)
+    by_values = moved.update(rest, issued={0.9: (low, high)})
+    assert by_values.content["state"]["tails"][0] == pytest.approx(expected, abs=1e-12)
+    by_columns = moved.update({**rest, "adaptive_lower_0.9": low, "adaptive_upper_0.9": high})
+    assert by_columns.to_json() == by_values.to_json()
+    infinite = moved.update(rest, issued={0.9: (np.full(30, -np.inf), np.full(30, np.inf))})
+    assert infinite.content["state"]["tails"][0] == pytest.approx(tail + 0.02 * 10 * 0.1, abs=1e-12)
+    with pytest.raises(ValueError, match=r"issued has the levels \[0.5\], but the state \[0.9\]"):
+        moved.update(rest, issued={0.5: (low, high)})
+    with pytest.raises(ValueError, match="row 3: the interval that was issued is from nan"):
+        moved.update(rest, issued={0.9: (np.where(np.arange(30) == 2, np.nan, low), high)})
+
+
+def test_a_lead_is_as_late_as_a_delay(model):
+    later = rows(60, 0.5, 8, "2025-01-01")
+    delayed = accrue.replay(model, later, delay="5d")
+    hours = {**later, "hours": np.full(180, 120.0)}
+    for table, lead in (
+        (later, np.full(180, 5 * 86400.0)),
+        (later, 5 * 86400),
+        (later, datetime.timedelta(days=5)),
+        (later, np.full(180, np.timedelta64(5, "D"))),
+        (hours, "hours * 3600"),
+    ):
+        np.testing.assert_array_equal(accrue.replay(model, table, lead=lead).shift, delayed.shift)
+    with pytest.raises(ValueError, match="row 1: lead time is -1, but must not be negative"):
+        accrue.replay(model, later, lead=-1)
+
+
+def test_monitor_tells_whether_the_world_has_moved(model):
+    alarmed = accrue.monitor(model, rows(60, 1.5, 9, "2025-01-01"))
+    assert alarmed["alarm"] and alarmed["alarm_time"] is not None
+    calm = accrue.monitor(model, rows(60, 0, 9, "2025-01-01"), alpha=0.01)
+    assert not calm["alarm"] and calm["threshold"] == 100
+    assert len(calm["through_time"]) == calm["times"] == 60
+    with pytest.raises(ValueError, match="alpha: 2 is not between 0 and 1"):
+        accrue.monitor(model, rows(60, 0, 9, "2025-01-01"), alpha=2)

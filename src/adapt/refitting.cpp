@@ -151,9 +151,9 @@ Forecast forecast_some(const Model& model, const TimedRows& rows, std::span<cons
     return forecast_rows(model, spans, taken(rows.prediction, some), some.size());
 }
 
-void put(const Forecast& own, std::span<const std::size_t> some, Forecast& all) {
+void put(const Forecast& own, std::span<const std::size_t> some, std::size_t count, Forecast& all) {
     const std::size_t width = some.empty() ? 0 : own.parameters.size() / some.size();
-    for (std::size_t k = 0; k < some.size(); ++k) {
+    for (std::size_t k = 0; k < count; ++k) {
         const std::size_t i = some[k];
         all.mean[i] = own.mean[k];
         all.sigma[i] = own.sigma[k];

@@ -33,8 +33,8 @@ private:
 
 // The values of some rows; none where there are no values at all.
 std::vector<double> taken(std::span<const double> values, std::span<const std::size_t> some);
-// What a model says of some rows, and that put into their places.
+// What a model says of some rows, and that of the first `count` of them put into their places.
 Forecast forecast_some(const Model& model, const TimedRows& rows, std::span<const std::size_t> some);
-void put(const Forecast& own, std::span<const std::size_t> some, Forecast& all);
+void put(const Forecast& own, std::span<const std::size_t> some, std::size_t count, Forecast& all);
 
 }  // namespace accrue::adapting

@@ -107,7 +107,7 @@ double pinball(const Forecast& forecast, std::span<const double> observation) {
 }
 
 Verification verified(const Forecast& forecast, std::span<const double> observation, std::span<const double> times,
-                      const Grouping& periods, const char* name) {
+                      const Grouping& groups, const Grouping& periods, const char* name) {
     std::vector<double> errors(observation.begin(), observation.end());
     for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= forecast.mean[i];
     VerifyOptions options;
@@ -119,32 +119,27 @@ Verification verified(const Forecast& forecast, std::span<const double> observat
     const RowFamilies families(forecast.families(), errors.size());
     Verification figures =
         forecast.family->is_normal()
-            ? verify(errors, forecast.sigma, forecast.families(), {}, {}, options, std::span(&by, 1))
+            ? verify(errors, forecast.sigma, forecast.families(), {}, groups, options, std::span(&by, 1))
             : verification::verify_scored(
-                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, {}, options,
-                  std::span(&by, 1));
+                  verification::FamilyScores(errors, forecast.sigma, families, options.levels).rows(), {}, groups,
+                  options, std::span(&by, 1));
     figures.name = name;
     const auto outside = std::count(forecast.off_support.begin(), forecast.off_support.end(), 1);
     figures.off_support = static_cast<double>(outside) / static_cast<double>(errors.size());
     return figures;
 }
 
-// The intervals of the tails that every row had, at one of the levels.
-Coverage adaptive_coverage(const Replay& replay, std::span<const std::size_t> rows, std::span<const double> observation,
-                           std::size_t level) {
+// The intervals of the tails that every row had, at one of the levels; `missed` as the state counts them.
+Coverage adaptive_coverage(const Replay& replay, std::span<const std::size_t> rows,
+                           std::span<const std::uint8_t> missed, std::size_t level) {
     const std::vector<double>& levels = replay.state.options().levels;
-    const RowFamilies families(replay.forecast.families(), observation.size());
+    const RowFamilies families(replay.forecast.families(), replay.forecast.sigma.size());
     Coverage coverage{levels[level], 0, 0, std::numeric_limits<double>::quiet_NaN()};
     for (const std::size_t i : rows) {
-        const double tail = replay.tails[i * levels.size() + level];
-        const double half =
-            tail > 0 ? -families::normal_quantile(std::min(tail, 1.0) / 2) : std::numeric_limits<double>::infinity();
+        coverage.observed += missed[i * levels.size() + level] != 0 ? 0 : 1;
         families.with(i, [&](const Standardised& row) {
-            const double sigma = replay.forecast.sigma[i];
-            const double z = row.normal_score((observation[i] - replay.forecast.mean[i]) / sigma);
-            coverage.observed += std::fabs(z) <= half ? 1 : 0;
-            coverage.mean_width +=
-                std::isinf(half) ? half : sigma * (row.of_normal_score(half) - row.of_normal_score(-half));
+            const auto [lower, upper] = adaptive_interval(row, replay.tails[i * levels.size() + level]);
+            coverage.mean_width += replay.forecast.sigma[i] * (upper - lower);
             return 0;
         });
     }
@@ -212,7 +207,10 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     // Of the model in use, which a schedule replaces.
     std::vector<double> scores = adapting::normal_scores(result.fixed, rows.observation);
     std::vector<double> sigmas = result.fixed.sigma;
-    adapting::Observations observations(model, rows, state.options(), scores, sigmas);
+    // Whether rows fell outside the intervals that were issued for them, which the state learns when they are observed.
+    const std::size_t levels = state.options().levels.size();
+    std::vector<std::uint8_t> missed(count * levels);
+    adapting::Observations observations(model, rows, state.options(), scores, sigmas, missed);
     const bool refitting = !options.refit.empty() || !options.window.empty();
     Forecast base = refitting ? result.fixed : Forecast{};
     std::optional<adapting::Schedule> schedule;
@@ -234,7 +232,6 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
         std::stable_sort(issuing.begin(), issuing.end(), earlier);
     const double last = issued(issuing.back());
     result.moves.resize(count);
-    const std::size_t levels = state.options().levels.size();
     result.tails.resize(count * levels);
     std::size_t next = 0;  // of those that arrive
     const auto known_by = [&](double moment, double time) {
@@ -259,20 +256,23 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
             const double end = schedule->next();
             std::vector<std::size_t> own;
             for (std::size_t j = k; j < count && issued(issuing[j]) < end; ++j) own.push_back(issuing[j]);
-            adapting::put(adapting::forecast_some(fitted.model, rows, own), own, base);
+            const std::size_t of_own = own.size();
+            for (std::size_t j = next; j < count && (rows.times[arriving[j]] + delay <= end || end > last); ++j) {
+                const double at = issued(arriving[j]);
+                if (at < issued(first) || at >= end) own.push_back(arriving[j]);
+            }
+            const Forecast theirs = adapting::forecast_some(fitted.model, rows, own);
+            adapting::put(theirs, own, of_own, base);
             if (!family_codes.empty()) {
-                for (const std::size_t i : own) family_codes[i] = static_cast<std::uint32_t>(families.size());
+                for (std::size_t j = 0; j < of_own; ++j)
+                    family_codes[own[j]] = static_cast<std::uint32_t>(families.size());
                 families.push_back(fitted.model.family());
             }
-            own.clear();
-            for (std::size_t j = next; j < count && (rows.times[arriving[j]] + delay <= end || end > last); ++j)
-                own.push_back(arriving[j]);
-            const Forecast later = adapting::forecast_some(fitted.model, rows, own);
-            const std::vector<double> later_scores =
-                adapting::normal_scores(later, adapting::taken(rows.observation, own));
+            const std::vector<double> their_scores =
+                adapting::normal_scores(theirs, adapting::taken(rows.observation, own));
             for (std::size_t j = 0; j < own.size(); ++j) {
-                scores[own[j]] = later_scores[j];
-                sigmas[own[j]] = later.sigma[j];
+                scores[own[j]] = their_scores[j];
+                sigmas[own[j]] = theirs.sigma[j];
             }
         }
         while (known_by(issued(first), rows.times[first])) observe_next();
@@ -281,8 +281,12 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
         for (; k < count && issued(issuing[k]) == issued(first) && rows.times[issuing[k]] == rows.times[first]; ++k) {
             const std::size_t i = issuing[k];
             result.moves[i] = observations.moved(state, now, i);
-            std::copy(state.tails().begin(), state.tails().end(),
-                      result.tails.begin() + static_cast<std::ptrdiff_t>(i * levels));
+            if (levels == 0) continue;
+            const double tail = tail_of(scores[i], result.moves[i]);
+            for (std::size_t level = 0; level < levels; ++level) {
+                result.tails[i * levels + level] = state.tails()[level];
+                missed[i * levels + level] = tail < state.tails()[level] ? 1 : 0;
+            }
         }
     }
     while (next < count) observe_next();
@@ -301,10 +305,13 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
         }
     core::require(!scored.empty(), "{}: there is no row from {} on", core::option("from"), options.from);
     std::vector<double> observation, times;
+    std::vector<std::uint32_t> codes;
     for (const std::size_t i : scored) {
         observation.push_back(rows.observation[i]);
         times.push_back(rows.times[i]);
+        if (!rows.groups.codes.empty()) codes.push_back(rows.groups.codes[i]);
     }
+    const Grouping groups{codes, rows.groups.labels};
     const Periods along = periods(rows, scored);
     const Grouping grouping{along.codes, along.labels};
     const bool all_scored = scored.size() == count;
@@ -312,13 +319,12 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     const Forecast some_fixed = all_scored ? Forecast{} : part(result.fixed, scored);
     const Forecast& moving = all_scored ? result.forecast : some_moving;
     const Forecast& fixed = all_scored ? result.fixed : some_fixed;
-    result.figures = verified(moving, observation, times, grouping, "adapting");
-    result.fixed_figures = verified(fixed, observation, times, grouping, "static");
+    result.figures = verified(moving, observation, times, groups, grouping, "adapting");
+    result.fixed_figures = verified(fixed, observation, times, groups, grouping, "static");
     result.periods = along.starts;
     result.pinball = pinball(moving, observation);
     result.fixed_pinball = pinball(fixed, observation);
-    for (std::size_t k = 0; k < levels; ++k)
-        result.adaptive.push_back(adaptive_coverage(result, scored, rows.observation, k));
+    for (std::size_t k = 0; k < levels; ++k) result.adaptive.push_back(adaptive_coverage(result, scored, missed, k));
     return result;
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <deque>
 #include <numeric>
 
 #include "accrue/conditional.hpp"
 #include "accrue/messages.hpp"
 #include "accrue/predict.hpp"
 #include "core/error.hpp"
+#include "data/file_start.hpp"
 #include "data/times.hpp"
 #include "forecast/content.hpp"
 
@@ -26,13 +28,46 @@ struct Memory {
     Table table;
     std::vector<std::vector<double>> codes;
     std::vector<double> zeros;
+    std::deque<std::vector<double>> issued;
 };
+
+// The columns that predict writes of adaptive intervals, where the first file has one of them: lower and upper ends of
+// every level.
+std::vector<std::string> issued_columns(const RowSource& source, const std::vector<double>& levels) {
+    if (levels.empty() || data::is_read_once(source.files.front())) return {};
+    std::vector<std::string> wanted;
+    for (const double level : levels)
+        for (const char* end : {"lower", "upper"}) wanted.push_back(fmt::format("adaptive_{}_{}", end, level));
+    const std::vector<std::string> names = column_names(source.files.front(), source.read_options());
+    const bool has_some = std::any_of(wanted.begin(), wanted.end(), [&](const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    });
+    return has_some ? wanted : std::vector<std::string>{};
+}
+
+// Ends of intervals may be infinite, which no other number in a file may be: they are read as text.
+std::vector<double> interval_ends(const TextColumn& column, const std::string& name, const TimedRows& rows) {
+    std::vector<double> values;
+    values.reserve(column.codes.size());
+    for (const std::uint32_t code : column.codes) {
+        const std::string& label = column.labels[code];
+        double value = 0;
+        const char* end = label.data() + label.size();
+        const auto read = std::from_chars(label.data(), end, value);
+        core::require(read.ec == std::errc{} && read.ptr == end && !std::isnan(value),
+                      "{}, column '{}': '{}' must be a number, -inf or inf: it is an end of an interval",
+                      adapting::place(rows, values.size()), name, printable(label));
+        values.push_back(value);
+    }
+    return values;
+}
 
 constexpr double kDay = 86400;
 
 }  // namespace
 
-TimedRows read_timed_rows(const Model& model, RowSource source, const std::string& lead) {
+TimedRows read_timed_rows(const Model& model, RowSource source, const std::string& lead,
+                          const std::vector<double>& levels) {
     Roles& roles = source.roles;
     const auto set = [&](std::string& role, const char* name) {
         if (role.empty()) role = column_of(model, name);
@@ -60,9 +95,11 @@ TimedRows read_timed_rows(const Model& model, RowSource source, const std::strin
     columns.push_back({roles.time, Kind::time});
     if (!roles.group.empty()) columns.push_back({roles.group, Kind::text});
     if (!lead.empty()) columns.push_back({lead, Kind::number, Rule::not_negative});
+    const std::vector<std::string> ends = issued_columns(source, levels);
+    for (const std::string& name : ends) columns.push_back({name, Kind::text});
     ReadOptions read = source.read_options();
     read.rows_of = roles.prediction.empty() ? observed : roles.prediction;
-    const auto memory = std::make_shared<Memory>(Memory{read_table(source.files, columns, read), {}, {}});
+    const auto memory = std::make_shared<Memory>(Memory{read_table(source.files, columns, read), {}, {}, {}});
     const Table& table = memory->table;
     memory->codes = input_codes(model, table);
     TimedRows rows;
@@ -86,6 +123,9 @@ TimedRows read_timed_rows(const Model& model, RowSource source, const std::strin
     rows.roles = roles;
     if (source.files.size() == 1) rows.name = display_name(source.files.front());
     rows.place = [memory](std::size_t row) { return memory->table.place(row); };
+    for (const std::string& name : ends) memory->issued.push_back(interval_ends(table.text(name), name, rows));
+    for (std::size_t k = 0; k < memory->issued.size(); k += 2)
+        rows.issued.emplace_back(memory->issued[k], memory->issued[k + 1]);
     return rows;
 }
 
@@ -146,7 +186,12 @@ void require_rows(const Model& model, const TimedRows& rows) {
     require_values("time", rows.times);
     require_values("observation", rows.observation);
     if (!model.has_mean()) require_values("prediction", rows.prediction);
-    if (!rows.leads.empty()) require_values("lead time", rows.leads);
+    if (!rows.leads.empty()) {
+        require_values("lead time", rows.leads);
+        for (std::size_t i = 0; i < count; ++i)
+            core::require(rows.leads[i] >= 0, "{}: lead time is {}, but must not be negative", place(rows, i),
+                          rows.leads[i]);
+    }
     core::require(rows.groups.codes.empty() || rows.groups.codes.size() == count, "there are {} groups, but {} times",
                   rows.groups.codes.size(), count);
 }
@@ -213,8 +258,15 @@ std::vector<std::size_t> by_time(std::span<const double> times) {
 }
 
 Observations::Observations(const Model& model, const TimedRows& rows, const StateOptions& options,
-                           std::span<const double> scores, std::span<const double> sigmas)
-    : rows_(rows), scores_(scores), sigmas_(sigmas), width_(options.correct.size()), x_(width_ * rows.times.size()) {
+                           std::span<const double> scores, std::span<const double> sigmas,
+                           std::span<const std::uint8_t> missed)
+    : rows_(rows),
+      scores_(scores),
+      sigmas_(sigmas),
+      missed_(missed),
+      levels_(missed.empty() ? 0 : options.levels.size()),
+      width_(options.correct.size()),
+      x_(width_ * rows.times.size()) {
     const std::vector<std::string> inputs = model.inputs();
     for (std::size_t k = 0; k < width_; ++k) {
         const auto input =
@@ -236,7 +288,7 @@ void Observations::add_to(State& state, std::span<const std::size_t> rows) {
     for (const std::size_t row : rows)
         step_.push_back({scores_[row], sigmas_[row],
                          grouped ? std::string_view(rows_.groups.labels[rows_.groups.codes[row]]) : std::string_view(),
-                         x(row)});
+                         x(row), missed_.subspan(row * levels_, levels_)});
     state.observe(rows_.times[rows.front()], step_);
 }
 

@@ -1,6 +1,8 @@
 // What update, replay and monitor have in common.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <span>
 #include <string>
 #include <vector>
@@ -28,9 +30,10 @@ std::vector<std::size_t> by_time(std::span<const double> times);
 // Rows as a state takes them.
 class Observations {
 public:
-    // With the normal scores and sigmas of the fitted model.
+    // With the normal scores and sigmas of the fitted model. `missed`: of every row and level, as State::Observation
+    // has it; or empty.
     Observations(const Model& model, const TimedRows& rows, const StateOptions& options, std::span<const double> scores,
-                 std::span<const double> sigmas);
+                 std::span<const double> sigmas, std::span<const std::uint8_t> missed = {});
     Moved moved(const State& state, const State::Moment& now, std::size_t row) const;
     // All those in `rows`, which are of one time.
     void add_to(State& state, std::span<const std::size_t> rows);
@@ -40,6 +43,8 @@ private:
 
     const TimedRows& rows_;
     std::span<const double> scores_, sigmas_;
+    std::span<const std::uint8_t> missed_;
+    std::size_t levels_;
     std::size_t width_;
     std::vector<double> x_;
     std::vector<State::Observation> step_;

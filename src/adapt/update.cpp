@@ -33,6 +33,28 @@ void require_different(const TimedRows& rows, std::span<const std::size_t> step)
                       adapting::place(rows, sorted[i]), adapting::place(rows, sorted[i - 1]));
 }
 
+// Of every row and level, whether the observation lies outside the interval that was issued. One without width, as of a
+// tail of 1, is missed: otherwise a tail that has nothing to leave out any more would rise without end.
+std::vector<std::uint8_t> missed(const TimedRows& rows, std::size_t levels) {
+    if (rows.issued.empty()) return {};
+    core::require(rows.issued.size() == levels, "there are issued intervals of {} levels, but the state has {}",
+                  rows.issued.size(), levels);
+    const std::size_t count = rows.times.size();
+    std::vector<std::uint8_t> result(count * levels);
+    for (std::size_t k = 0; k < levels; ++k) {
+        const auto& [lower, upper] = rows.issued[k];
+        core::require(lower.size() == count && upper.size() == count,
+                      "there are {} and {} ends of issued intervals, but {} times", lower.size(), upper.size(), count);
+        for (std::size_t i = 0; i < count; ++i) {
+            core::require(lower[i] <= upper[i], "{}: the interval that was issued is from {} to {}",
+                          adapting::place(rows, i), lower[i], upper[i]);
+            const double y = rows.observation[i];
+            result[i * levels + k] = y < lower[i] || y > upper[i] || lower[i] == upper[i] ? 1 : 0;
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 Model update(const Model& model, const TimedRows& rows, const AdaptOptions& options) {
@@ -44,14 +66,16 @@ Model update(const Model& model, const TimedRows& rows, const AdaptOptions& opti
                   "{} is of {}, but the state has seen observations up to {}: rows already seen are refused",
                   place(rows, 0), time_text(rows.times[0], rows.dates), time_text(state.clock(), rows.dates));
     for (std::size_t i = 1; i < count; ++i)
-        core::require(rows.times[i] >= rows.times[i - 1], "{} is of {}, after a row of {}: sort the rows by time",
-                      place(rows, i), time_text(rows.times[i], rows.dates), time_text(rows.times[i - 1], rows.dates));
+        if (rows.times[i] < rows.times[i - 1])
+            core::refuse("{} is of {}, after a row of {}: sort the rows by time", place(rows, i),
+                         time_text(rows.times[i], rows.dates), time_text(rows.times[i - 1], rows.dates));
     // Rows are numbered on, so that observations on a bound have the same scores however the rows are divided.
     const Forecast forecast = forecast_rows(model, rows.inputs, rows.prediction, count, state.rows());
     for (std::size_t i = 0; i < count; ++i)
         core::require(!std::isnan(forecast.sigma[i]), "{} has a missing input, and so no forecast", place(rows, i));
     const std::vector<double> scores = adapting::normal_scores(forecast, rows.observation);
-    adapting::Observations observations(model, rows, state.options(), scores, forecast.sigma);
+    const std::vector<std::uint8_t> outside = missed(rows, state.options().levels.size());
+    adapting::Observations observations(model, rows, state.options(), scores, forecast.sigma, outside);
     std::vector<std::size_t> step;
     for (std::size_t i = 0; i < count; ++i) {
         step.push_back(i);

@@ -6,13 +6,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "accrue/expression.hpp"
 #include "accrue/messages.hpp"
 #include "core/error.hpp"
 #include "core/memory.hpp"
+#include "data/file_start.hpp"
 #include "data/role_table.hpp"
 #include "data/row_places.hpp"
 
@@ -33,11 +33,6 @@ std::vector<std::string> with_operands(const std::string& column, std::span<cons
 
 bool may_be_computed(const std::string& column) {
     return column.find_first_of("()+-*/?'\"`") != std::string::npos;
-}
-
-bool is_read_once(const std::string& file) {
-    std::error_code ignored;
-    return file == "-" || std::filesystem::is_other(std::filesystem::status(file, ignored));
 }
 
 // Columns from which an input must not be made: they hold what is not known when predicting.
@@ -142,7 +137,7 @@ std::vector<std::string> default_inputs(std::span<const std::string> numeric, co
 
 std::vector<std::string> default_inputs(const RowSource& source, bool categories) {
     const std::string& file = source.files.at(0);
-    core::require(!is_read_once(file),
+    core::require(!data::is_read_once(file),
                   "{} can be read only once, so its columns cannot be looked at first: name some with {}",
                   display_name(file), core::option("inputs"));
     const ReadOptions options = source.read_options();
@@ -169,7 +164,7 @@ void expand_columns(RowSource& source, std::vector<std::string>& inputs, const s
     };
     if (!any(may_change)) return;
     const std::string& file = source.files.at(0);
-    if (is_read_once(file)) {
+    if (data::is_read_once(file)) {
         // "x*y" multiplies, but without the columns nobody knows.
         core::require(!any(may_be_pattern),
                       "{} can be read only once, so its columns cannot be looked at first: write out what patterns "
@@ -219,7 +214,7 @@ void expand_columns(RowSource& source, std::vector<std::string>& inputs, const s
 }
 
 std::vector<Input> named_inputs(const RowSource& source, std::span<const std::string> texts) {
-    if (source.files.empty() || is_read_once(source.files.front())) return parse_inputs(texts);
+    if (source.files.empty() || data::is_read_once(source.files.front())) return parse_inputs(texts);
     const std::string& file = source.files.front();
     const ReadOptions options = source.read_options();
     const bool has_colon = std::any_of(texts.begin(), texts.end(),
@@ -260,7 +255,7 @@ ReadRows read_archive(const RowSource& source, const std::vector<Input>& inputs,
         std::any_of(inputs.begin(), inputs.end(), [](const Input& input) { return may_be_computed(input.column); }) ||
         may_be_computed(source.roles.observation);
     std::vector<std::string> names;
-    if (is_computed && !source.files.empty() && !is_read_once(source.files.front()))
+    if (is_computed && !source.files.empty() && !data::is_read_once(source.files.front()))
         names = column_names(source.files.front(), source.read_options());
     require_inputs(inputs, source.roles, names);
     data::RowPlan plan;

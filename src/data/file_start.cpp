@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,11 @@ std::string start_of(const std::string& path) {
     file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(file.gcount()));
     return bytes;
+}
+
+bool is_read_once(const std::string& path) {
+    std::error_code ignored;
+    return path == "-" || std::filesystem::is_other(std::filesystem::status(path, ignored));
 }
 
 void refuse_columnar(std::string_view start, const std::string& path) {

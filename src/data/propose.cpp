@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <initializer_list>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "accrue/error.hpp"
 #include "accrue/messages.hpp"
 #include "core/error.hpp"
+#include "data/file_start.hpp"
 #include "data/netcdf_file.hpp"
 
 namespace accrue {
@@ -285,11 +285,6 @@ bool has_hours(std::span<const double> times) {
     return false;
 }
 
-bool is_read_once(const std::string& file) {
-    std::error_code ignored;
-    return file == "-" || std::filesystem::is_other(std::filesystem::status(file, ignored));
-}
-
 // NetCDF: the variable along whose dimensions most others lie. It makes no difference to text tables.
 std::vector<std::string> find_numeric(const std::string& file, ReadOptions& options) {
     std::vector<std::string> most;
@@ -315,7 +310,7 @@ public:
         : files_(source.files), file_(files_.at(0)), options_(source.read_options()) {
         for (const std::string& file : files_)
             core::require(
-                !is_read_once(file),
+                !data::is_read_once(file),
                 "{} can be read only once, so its columns cannot be looked at first: name them with {} and {}",
                 display_name(file), core::option("prediction"), core::option("observation"));
         read();
@@ -674,7 +669,7 @@ std::vector<std::string> offered_inputs(const RowSource& source, std::span<const
     constexpr std::size_t kMaxOffers = 10;
     constexpr std::size_t kGlance = std::size_t{1} << 16U;
     const std::string& file = source.files.at(0);
-    if (is_read_once(file) || source.isolate) return {};
+    if (data::is_read_once(file) || source.isolate) return {};
     std::vector<std::string> offers;
     try {
         const ReadOptions options = source.read_options();

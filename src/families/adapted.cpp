@@ -279,6 +279,7 @@ double Adapted::beyond(const Row& row, double z) const {
     const Rule& own = rule<15>();
     const double side = z < 0 ? -1 : 1;
     const double from = std::fabs(z);
+    if (!(from < kFarthest)) return 0;  // but for rounding the farthest score itself
     const double panels = std::ceil((kFarthest - from) * std::max(1.0, row.scale) / 2);
     const std::size_t count = static_cast<std::size_t>(panels) * own.places.size();
     thread_local std::vector<double> kept;

@@ -60,6 +60,17 @@ Forecast adapted(const Forecast& forecast, std::span<const Moved> moves) {
     return result;
 }
 
+std::pair<double, double> adaptive_interval(const Standardised& row, double tail) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (tail <= 0) return {-kInfinity, kInfinity};
+    const double half = -families::normal_quantile(std::min(tail, 1.0) / 2);
+    return {row.of_normal_score(-half), row.of_normal_score(half)};
+}
+
+double tail_of(double score, const Moved& moved) {
+    return 2 * families::normal_cdf(-std::fabs((score - moved.shift) / moved.scale));
+}
+
 std::vector<double> forget_candidates(bool dates) {
     const double day = dates ? 86400 : 1;
     // The longest first: of equals the first is taken.

@@ -7,7 +7,6 @@
 #include "accrue/state.hpp"
 #include "core/error.hpp"
 #include "core/exp.hpp"
-#include "families/normal.hpp"
 #include "scores/gauss.hpp"
 
 namespace accrue {
@@ -188,7 +187,7 @@ void State::observe(double time, std::span<const Observation> rows) {
             add_group(label, time);
             groups[i] = labels_.size() - 1;
         }
-    if (!tails_.empty()) move_tails(at(time), rows, groups);
+    if (!tails_.empty()) move_tails(time, rows, groups);
     const std::size_t n = width();
     const std::size_t all = candidates();
     const auto fade = [&](double gap, std::span<double> values) {
@@ -267,15 +266,19 @@ void State::observe(double time, std::span<const Observation> rows) {
     ++steps_;
 }
 
-void State::move_tails(const Moment& now, std::span<const Observation> rows, std::span<const std::size_t> groups) {
-    std::vector<double> outside(tails_.size());
+void State::move_tails(double time, std::span<const Observation> rows, std::span<const std::size_t> groups) {
+    const Moment now = at(time);
+    std::vector<double> missed(tails_.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Moved moved = now.of(rows[i].sigma, groups[i], rows[i].x);
-        const double tail = 2 * families::normal_cdf(-std::fabs((rows[i].score - moved.shift) / moved.scale));
-        for (std::size_t k = 0; k < tails_.size(); ++k) outside[k] += tail < tails_[k] ? 1 : 0;
+        const std::span<const std::uint8_t> issued = rows[i].missed;
+        core::require(issued.empty() || issued.size() == tails_.size(),
+                      "a row has {} issued intervals, but the state {} levels", issued.size(), tails_.size());
+        const double tail = issued.empty() ? tail_of(rows[i].score, now.of(rows[i].sigma, groups[i], rows[i].x)) : 0;
+        for (std::size_t k = 0; k < tails_.size(); ++k)
+            missed[k] += (issued.empty() ? tail < tails_[k] : issued[k] != 0) ? 1 : 0;
     }
     for (std::size_t k = 0; k < tails_.size(); ++k)
-        tails_[k] += options_.rate * (1 - options_.levels[k] - outside[k] / static_cast<double>(rows.size()));
+        tails_[k] += options_.rate * (1 - options_.levels[k] - missed[k] / static_cast<double>(rows.size()));
 }
 
 }  // namespace accrue

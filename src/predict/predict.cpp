@@ -187,17 +187,12 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
     for (std::size_t k = 0; state != nullptr && k < state->tails().size(); ++k) {
         const double level = state->options().levels[k];
         const double tail = state->tails()[k];
-        const double half = tail > 0 ? -normal_family()->quantile(std::min(tail, 1.0) / 2, {})
-                                     : std::numeric_limits<double>::infinity();
-        const auto end = [half](double side) {
-            return [half, side](const Standardised& row) {
-                return std::isinf(half) ? side * half : row.of_normal_score(side * half);
-            };
-        };
         add(fmt::format("adaptive_lower_{}", level),
-            fmt::format("lower end of the interval that covers {} in the long run", level), scaled(end(-1)));
+            fmt::format("lower end of the interval that covers {} in the long run", level),
+            scaled([tail](const Standardised& row) { return adaptive_interval(row, tail).first; }));
         add(fmt::format("adaptive_upper_{}", level),
-            fmt::format("upper end of the interval that covers {} in the long run", level), scaled(end(1)));
+            fmt::format("upper end of the interval that covers {} in the long run", level),
+            scaled([tail](const Standardised& row) { return adaptive_interval(row, tail).second; }));
     }
     for (const double threshold : options.exceed) {
         core::require(std::isfinite(threshold), "{}: {} is not a number", core::option("exceed"), threshold);

@@ -50,7 +50,7 @@ struct ArchiveRows {
         if (rows.roles.error.empty()) archive.prediction = take(rows.prediction, taken);
         if (!rows.groups.codes.empty()) {
             for (const std::size_t i : taken) groups.push_back(rows.groups.codes[i]);
-            archive.by.push_back({rows.roles.group.empty() ? "group" : rows.roles.group, {groups, rows.groups.labels}});
+            archive.groups = {groups, rows.groups.labels};
         }
     }
     ArchiveRows(const ArchiveRows&) = delete;
@@ -83,7 +83,7 @@ ReportForecast forecast_of(const Forecast& all, const Verification& figures, con
     if (rows.roles.error.empty()) forecast.means = means;
     const ArchiveConditions conditions(memory.archive);
     forecast.conditional = conditional_calibration(normal_scores(forecast.errors, forecast.sigmas, forecast.families()),
-                                                   conditions.all(), {}, memory.archive.times);
+                                                   conditions.all(), memory.archive.groups, memory.archive.times);
     return forecast;
 }
 
@@ -163,6 +163,10 @@ Json monitor_report_data(ReportText text, const Model& model, const TimedRows& r
     Archive& archive = memory.archive;
     (rows.roles.error.empty() ? archive.observation : archive.errors) = rows.observation;
     if (model.has_mean()) archive.prediction = {};
+    // A monitor has no option that says what errs together: groups are those of the state.
+    if (!archive.groups.codes.empty())
+        archive.by.push_back({archive.roles.group.empty() ? "group" : archive.roles.group, archive.groups});
+    archive.groups = {};
     RowForecast given;
     given.name = "fitted model";
     given.model = &model;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+#include <numbers>
 #include <numeric>
 
 #include "accrue/predict.hpp"
@@ -20,9 +22,10 @@ ReplayOptions stations() {
 
 TEST(Replay, EndsInTheStateOfAnUpdate) {
     const TimedArchive archive(40, 3, 0.5, 1.3, 1, true);
-    const Replay replayed = replay(timed_model(), archive.rows(), stations());
-    EXPECT_EQ(timed_model().with_state(replayed.state).text(),
-              update(timed_model(), archive.rows(), stations()).text());
+    ReplayOptions options = stations();
+    options.levels = {0.5, 0.9};
+    const Replay replayed = replay(timed_model(), archive.rows(), options);
+    EXPECT_EQ(timed_model().with_state(replayed.state).text(), update(timed_model(), archive.rows(), options).text());
 }
 
 // Rows before a time are the same whatever comes at and after it.
@@ -50,6 +53,22 @@ TEST(Replay, NeighboursInTimeThatErrTogetherAreWorthFewerRows) {
     const Replay together = replay(timed_model(), archive.rows(), options);
     EXPECT_EQ(together.fixed_figures.dependence, Dependence::neighbours);
     EXPECT_LT(together.fixed_figures.mean_rows(), 200);
+}
+
+// Each station has an offset that the static model knows nothing of: 4,000 rows say as much of a bias as 40 stations,
+// to within the chance of so many.
+TEST(Replay, RowsOfAGroupThatErrTogetherAreWorthFewerRows) {
+    const TimedArchive archive(100, 40, 0, 0.5, 16, true);
+    const Replay replayed = replay(timed_model(), archive.rows(), stations());
+    EXPECT_EQ(replayed.fixed_figures.dependence, Dependence::groups);
+    EXPECT_LT(replayed.fixed_figures.effective_rows_of_mean, 80);
+    EXPECT_FALSE(replayed.fixed_figures.diagram.group_pointwise.low.empty());
+    // These are learned: before they are, the first rows of a station err together, later ones do not.
+    EXPECT_GT(replayed.figures.effective_rows_of_mean, 4 * replayed.fixed_figures.effective_rows_of_mean);
+    // The same where the first rows are not scored.
+    ReplayOptions late = stations();
+    late.from = "50";
+    EXPECT_LT(replay(timed_model(), archive.rows(), late).fixed_figures.effective_rows_of_mean, 80);
 }
 
 TEST(Replay, ADelayLeavesOutWhatIsNotKnownYet) {
@@ -276,26 +295,97 @@ TEST(Replay, SaysWhyItCannotFitAgain) {
               "--refit: no observation of the --window before 10 is known");
 }
 
-// A fit begins the state anew; the record of the intervals goes on.
+// Rows with the adaptive intervals that a replay issued for them.
+struct Issued {
+    std::vector<double> lower, upper;
+
+    explicit Issued(const Replay& replayed) {
+        for (std::size_t i = 0; i < replayed.tails.size(); ++i) {
+            const Distribution own = replayed.forecast.row(i);
+            const auto [below, above] = adaptive_interval(Standardised(own.family), replayed.tails[i]);
+            lower.push_back(own.mean + below * own.sigma);
+            upper.push_back(own.mean + above * own.sigma);
+        }
+    }
+    std::size_t missed(const TimedArchive& archive) const {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < lower.size(); ++i)
+            count += archive.y[i] < lower[i] || archive.y[i] > upper[i] ? 1 : 0;
+        return count;
+    }
+};
+
+// One row a time: the tail is what the issued intervals made of it, and their coverage lies within the bound.
+void expect_promise(const Replay& replayed, const TimedArchive& archive, double level, double later) {
+    const Issued issued(replayed);
+    const auto times = static_cast<double>(archive.y.size());
+    const auto missed = static_cast<double>(issued.missed(archive));
+    constexpr double kRate = 0.02;
+    // Rounding of as many sums.
+    EXPECT_NEAR(replayed.state.tails()[0], 1 - level + kRate * (times * (1 - level) - missed), 1e-9);
+    EXPECT_NEAR(replayed.adaptive[0].observed, 1 - missed / times, 1e-12);
+    EXPECT_NEAR(replayed.adaptive[0].observed, level,
+                (std::max(level, 1 - level) + kRate * (later + 1)) / (kRate * times));
+}
+
+// A fit begins the state anew; the record of the intervals goes on, with those that were issued before the fit and
+// observed after it.
 TEST(Replay, AdaptiveIntervalsKeepTheirPromiseAcrossFits) {
     const TimedArchive archive(400, 1, 1, 2, 12);
-    ReplayOptions options;
-    options.levels = {0.8};
-    options.refit = "50";
-    options.window = "100";
-    const Replay replayed = replay(timed_model(), archive.rows(), options);
-    EXPECT_EQ(replayed.refits.size(), 6U);
-    EXPECT_NEAR(replayed.adaptive[0].observed, 0.8, (0.8 + 0.02) / (0.02 * 400));
-    for (std::size_t i = 1; i < 400; ++i)
-        ASSERT_LE(std::fabs(replayed.tails[i] - replayed.tails[i - 1]), 0.0200001) << "a step is at most the rate";
+    for (const double delay : {0, 7, 60}) {  // the last is longer than from fit to fit
+        ReplayOptions options;
+        options.levels = {0.8};
+        options.refit = "50";
+        options.window = "100";
+        options.delay = fmt::format("{}", delay);
+        const Replay replayed = replay(timed_model(), archive.rows(), options);
+        EXPECT_EQ(replayed.refits.size(), 6U);
+        expect_promise(replayed, archive, 0.8, std::max(0.0, delay - 1));
+    }
 }
 
 TEST(Replay, AdaptiveIntervalsCoverInTheLongRun) {
     const TimedArchive archive(1000, 1, 1, 2, 8);
     ReplayOptions options;
     options.levels = {0.8};
-    const Replay replayed = replay(timed_model(), archive.rows(), options);
-    EXPECT_NEAR(replayed.adaptive[0].observed, 0.8, (0.8 + 0.02) / (0.02 * 1000));
+    expect_promise(replay(timed_model(), archive.rows(), options), archive, 0.8, 0);
+}
+
+// Worlds that a state follows too late: errors that come round again in the time that observations take, that grow
+// without end, that are huge for a while and then none.
+TEST(Replay, AdaptiveIntervalsCoverInTheLongRunHoweverLateObservationsCome) {
+    constexpr std::size_t kDays = 4000;
+    for (const std::string world : {"sine", "drift", "blocks"}) {
+        TimedArchive archive(kDays, 1, 0, 0.5, 17);
+        for (std::size_t i = 0; i < kDays; ++i) {
+            const auto day = static_cast<double>(i);
+            double& y = archive.y[i];
+            if (world == "sine") y += std::sin(day * std::numbers::pi / 20);
+            if (world == "drift") y = archive.mu[i] + (1 + day / 500) * (y - archive.mu[i]) + day / 200;
+            if (world == "blocks") y = archive.mu[i] + (i / 30 % 2 == 0 ? (i % 2 == 0 ? 1e4 : -1e4) : 0);
+        }
+        for (const double delay : {0, 5, 10, 20}) {
+            ReplayOptions options;
+            options.forget = "20";
+            options.levels = {0.9};
+            options.delay = fmt::format("{}", delay);
+            SCOPED_TRACE(fmt::format("{}, delay {}", world, delay));
+            const Replay replayed = replay(timed_model(), archive.rows(), options);
+            expect_promise(replayed, archive, 0.9, std::max(0.0, delay - 1));
+            // An update with the intervals that were issued has the same record.
+            const Issued issued(replayed);
+            TimedRows rows = archive.rows();
+            rows.issued = {{issued.lower, issued.upper}};
+            EXPECT_EQ(update(timed_model(), rows, options).state()->json().dump(), replayed.state.json().dump());
+            // A lead is as late as a delay.
+            if (delay == 0) continue;
+            TimedRows led = archive.rows();
+            const std::vector<double> leads(kDays, delay);
+            led.leads = leads;
+            options.delay.clear();
+            expect_promise(replay(timed_model(), led, options), archive, 0.9, delay - 1);
+        }
+    }
 }
 
 }  // namespace

@@ -155,6 +155,54 @@ TEST(State, RefusesWhatItHasSeenAndBadOptions) {
     EXPECT_EQ(support::refusal([&] { State{options}; }), "--shrink: 0 is not more than 0");
 }
 
+// A world that sees what is issued pushes the tail as far as it can: out of every interval that is finite, then into
+// all that are not the median. D days lie between an interval and its observation.
+TEST(State, TailsKeepTheirBoundAgainstAnyWorldHoweverLate) {
+    for (const int later : {0, 4, 9, 19}) {
+        StateOptions options = options_of(20);
+        options.levels = {0.9};
+        State state(options);
+        constexpr int kDays = 5000;
+        constexpr double kSlack = 1e-9;  // rounding of as many sums
+        const double more = options.rate * (later + 1);
+        std::vector<std::uint8_t> missed;
+        std::vector<double> tails;
+        for (int day = 0; day < kDays + later; ++day) {
+            if (day >= later) {
+                const auto arriving = static_cast<std::size_t>(day - later);
+                if (arriving > 0) {
+                    const State::Observation row{0.1, 1, "", {}, std::span(missed).subspan(arriving - 1, 1)};
+                    state.observe(static_cast<double>(arriving), std::span(&row, 1));
+                }
+            }
+            const double tail = state.tails()[0];
+            tails.push_back(tail);
+            missed.push_back(day / 1000 % 2 == 0 ? tail > 0 : tail > 1);
+        }
+        const auto [least, most] = std::minmax_element(tails.begin(), tails.end());
+        EXPECT_GT(*least, -more * 0.9 - kSlack);
+        EXPECT_LE(*most, 1 + more * 0.1 + kSlack);
+        // The bounds are attained but for a step.
+        EXPECT_LT(*least, -(more - 1.01 * options.rate) * 0.9);
+        EXPECT_GT(*most, 1 + (more - 1.01 * options.rate) * 0.1);
+        std::vector<int> covered = {0};
+        for (int day = 0; day < kDays; ++day)
+            covered.push_back(covered.back() + (missed[static_cast<std::size_t>(day)] == 0 ? 1 : 0));
+        const auto mean = [&](int begin, int end) {
+            return static_cast<double>(covered[static_cast<std::size_t>(end)] -
+                                       covered[static_cast<std::size_t>(begin)]) /
+                   (end - begin);
+        };
+        for (int end = 1; end < kDays; ++end)
+            ASSERT_LE(std::fabs(mean(0, end) - 0.9), (0.9 + more) / (options.rate * end) + kSlack)
+                << later << ' ' << end;
+        for (int begin = 0; begin < kDays; begin += 50)
+            for (int end = begin + 50; end < kDays; end += 50)
+                ASSERT_LE(std::fabs(mean(begin, end) - 0.9), (1 + more) / (options.rate * (end - begin)) + kSlack)
+                    << later << ' ' << begin << ' ' << end;
+    }
+}
+
 // The long-run coverage of adaptive intervals, for scores that are worse than any state expects.
 TEST(State, TailsKeepTheirBoundWhateverComes) {
     StateOptions options = options_of(20);

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <numbers>
+
+#include "accrue/predict.hpp"
 #include "adapt/timed_archive.hpp"
 
 namespace accrue {
@@ -28,6 +31,70 @@ TEST(Update, DayByDayIsTheSameFileAsInOneGo) {
     EXPECT_EQ(once.state()->rows(), 120U);
     EXPECT_EQ(once.state()->steps(), 30U);
     EXPECT_EQ(once.state()->clock(), 29);
+}
+
+// Forecasts of a day are issued together, and its observations come together: 24 times whose intervals knew nothing of
+// each other.
+TEST(Update, AdaptiveIntervalsThatWereIssuedCoverInTheLongRun) {
+    constexpr std::size_t kHours = 24;
+    TimedArchive archive(200 * kHours, 1, 0, 0.5, 18);
+    for (std::size_t i = 0; i < archive.y.size(); ++i)
+        archive.y[i] += 2 * std::sin(static_cast<double>(i) * std::numbers::pi / 20);
+    AdaptOptions options;
+    options.forget = "20";
+    options.levels = {0.9};
+    Model daily = update(timed_model(), archive.rows(0, kHours), options);
+    const double first = daily.state()->tails()[0];
+    std::vector<double> lower(archive.y.size()), upper(archive.y.size());
+    double covered = 0;
+    for (std::size_t at = kHours; at < archive.y.size(); at += kHours) {
+        TimedRows rows = archive.rows(at, at + kHours);
+        const Forecast forecast = forecast_at(daily, rows.inputs, rows.prediction, rows.times);
+        for (std::size_t i = 0; i < kHours; ++i) {
+            const Distribution own = forecast.row(i);
+            const auto [below, above] = adaptive_interval(Standardised(own.family), daily.state()->tails()[0]);
+            lower[at + i] = own.mean + below * own.sigma;
+            upper[at + i] = own.mean + above * own.sigma;
+            covered += lower[at + i] <= rows.observation[i] && rows.observation[i] <= upper[at + i] ? 1 : 0;
+        }
+        rows.issued = {{std::span(lower).subspan(at, kHours), std::span(upper).subspan(at, kHours)}};
+        daily = Model::parse(update(daily, rows).text());
+    }
+    const auto times = static_cast<double>(archive.y.size() - kHours);
+    EXPECT_NEAR(daily.state()->tails()[0], first + 0.02 * (covered - 0.9 * times), 1e-9);  // rounding of as many sums
+    EXPECT_NEAR(covered / times, 0.9, (1 + 0.02 * kHours) / (0.02 * times));
+    // All days in one go give the same file.
+    TimedRows rest = archive.rows(kHours);
+    const std::size_t count = rest.times.size();
+    rest.issued = {{std::span(lower).subspan(kHours, count), std::span(upper).subspan(kHours, count)}};
+    EXPECT_EQ(update(update(timed_model(), archive.rows(0, kHours), options), rest).text(), daily.text());
+}
+
+TEST(Update, AnIssuedIntervalWithoutWidthIsMissed) {
+    const TimedArchive archive(3, 1, 0, 1, 19);
+    AdaptOptions options;
+    options.levels = {0.9};
+    TimedRows rows = archive.rows();
+    rows.issued = {{archive.y, archive.y}};
+    EXPECT_NEAR(update(timed_model(), rows, options).state()->tails()[0], 0.1 + 3 * 0.02 * (0.1 - 1), 1e-15);
+}
+
+TEST(Update, RefusesIssuedIntervalsThatAreNone) {
+    const TimedArchive archive(3, 1, 0, 1, 19);
+    AdaptOptions options;
+    TimedRows rows = archive.rows();
+    rows.issued = {{archive.y, archive.y}};
+    EXPECT_EQ(refusal([&] { update(timed_model(), rows, options); }),
+              "there are issued intervals of 1 levels, but the state has 0");
+    options.levels = {0.9};
+    std::vector<double> turned = archive.y;
+    turned[1] -= 1;
+    rows.issued = {{archive.y, turned}};
+    EXPECT_EQ(refusal([&] { update(timed_model(), rows, options); }),
+              fmt::format("row 2: the interval that was issued is from {} to {}", archive.y[1], turned[1]));
+    rows.issued = {{std::span(turned).first(2), turned}};
+    EXPECT_EQ(refusal([&] { update(timed_model(), rows, options); }),
+              "there are 2 and 3 ends of issued intervals, but 3 times");
 }
 
 TEST(Update, RefusesRowsThatItHasSeen) {

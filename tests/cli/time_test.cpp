@@ -135,6 +135,44 @@ TEST_F(TimeCli, ReplayFitsAgainOnASchedule) {
     EXPECT_EQ(refusal(accrue({"replay", rows, "--model", model(), "--refit", "60d"})), "--refit needs --window");
 }
 
+// The interval that was issued is what counts, also where it is infinite.
+TEST_F(TimeCli, UpdateGoesByTheAdaptiveIntervalsThatPredictWrote) {
+    fit_model();
+    const std::string rows = later("new.csv", 8, 0.5, 1.2);
+    const std::string first = cut(rows, 1, 13, "1.csv");
+    EXPECT_NE(
+        output({"update", model(), first, "--adaptive", "0.9", "-o", model()}).find("are taken to have been made"),
+        std::string::npos);
+    const auto tail = [](const std::string& text) {
+        return nlohmann::json::parse(text)["state"]["tails"][0].get<double>();
+    };
+    const double before = tail(folder_.content(model()));
+    const std::string predicted = folder_.path("predicted.csv");
+    output({"predict", model(), cut(rows, 13, 25, "2.csv"), "-o", predicted});
+    const std::vector<std::string> table = lines(folder_.content(predicted));
+    ASSERT_EQ(table[0], "x,mu,y,station,day,mean,sigma,adaptive_lower_0.9,adaptive_upper_0.9,off_support");
+    int missed = 0;
+    std::string infinite = table[0] + "\n";
+    for (std::size_t row = 1; row <= 12; ++row) {
+        std::vector<std::string> own = cells(table[row]);
+        const double y = std::stod(own[2]);
+        missed += y < std::stod(own[7]) || y > std::stod(own[8]) ? 1 : 0;
+        own[7] = "-inf";
+        own[8] = "inf";
+        infinite += fmt::format("{}\n", fmt::join(own, ","));
+    }
+    const std::string moved = folder_.path("moved.json");
+    EXPECT_NE(output({"update", model(), predicted, "-o", moved}).find("are those that the rows have"),
+              std::string::npos);
+    EXPECT_NEAR(tail(folder_.content(moved)), before + 0.02 * (4 * 0.1 - missed / 3.0), 1e-12);  // three rows a time
+    output({"update", model(), folder_.file("infinite.csv", infinite), "-o", moved});
+    EXPECT_NEAR(tail(folder_.content(moved)), before + 0.02 * 4 * 0.1, 1e-12);
+    infinite.replace(infinite.rfind(",inf,"), 5, ",wide,");
+    EXPECT_EQ(refusal(accrue({"update", model(), folder_.file("wide.csv", infinite), "-o", moved})),
+              "wide.csv row 12, column 'adaptive_upper_0.9': 'wide' must be a number, -inf or inf: it is an end of an "
+              "interval");
+}
+
 TEST_F(TimeCli, AModelWithoutATimeSaysSo) {
     output(fit_arguments(archive("a.csv", 100), {"--inputs", "x", "--form", "polynomial"}));
     const std::string rows = later("new.csv", 4, 0.5, 1.2);

@@ -128,6 +128,25 @@ TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
 }
 
 // Tails so heavy that the scale leaves them no variance: that between the outermost scores, as ever.
+// An observation beyond the outermost score, which rounding may put beyond kFarthest itself: as far from the mean as it
+// is, less what the forecast is wide.
+TEST(Adapted, CrpsOfAnObservationBeyondAllScoresIsFinite) {
+    core::Random random(8);
+    for (const Case& one : cases()) {
+        const Adapted family(one.inner);
+        for (int k = 0; k < 200; ++k) {
+            const std::vector<double> values = moved(one, random.normal(), 0.5 + random.uniform());
+            for (const double side : {-1, 1}) {
+                const double last = family.of_normal_score(side * Adapted::kFarthest, values);
+                const double at_last = family.crps(last, values);
+                ASSERT_TRUE(std::isfinite(at_last)) << one.name << " " << k;
+                // From there on it grows as the distance does, but for what lies beyond the outermost score.
+                EXPECT_NEAR(family.crps(last + 3 * side, values), at_last + 3, 1e-8) << one.name << " " << k;
+            }
+        }
+    }
+}
+
 TEST(Adapted, MomentsThatDoNotExistEndAtTheOutermostScores) {
     const Adapted family(accrue::family("student-t"));
     std::vector<double> values;

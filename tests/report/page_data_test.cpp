@@ -53,6 +53,33 @@ TEST(ReplayPage, HasTheFiguresOfThePeriodsOfBothForecasts) {
               std::string::npos);
 }
 
+// Each of 200 stations has an x, and an offset that the static model knows nothing of. A bin of x has 400 rows, whose
+// mean would be right to 0.07 if they did not err together, and 20 stations, whose mean is right to 0.2.
+TEST(ReplayPage, PlacesCountRowsThatErrTogether) {
+    TimedArchive archive(20, 200, 0, 1, 16);
+    core::Random random(17);
+    std::vector<double> offsets(200);
+    for (double& offset : offsets) offset = random.normal();
+    for (std::size_t i = 0; i < archive.y.size(); ++i) {
+        archive.x[i] = archive.codes[i] / 200.0 - 0.5;
+        archive.y[i] = archive.mu[i] + std::exp(archive.x[i]) * (offsets[archive.codes[i]] + random.normal());
+    }
+    const auto width = [&](const TimedRows& rows) {
+        const Json data = replay_report_data({}, timed_model(), rows, replay(timed_model(), rows, {}));
+        const Json& fixed = data.at("forecasts")[1];
+        EXPECT_EQ(fixed.at("name"), "static");
+        for (const Json& column : fixed.at("conditional").at("columns"))
+            if (column.at("role") == "input")
+                return column.at("mean_z_pointwise_high")[3].get<double>() -
+                       column.at("mean_z_pointwise_low")[3].get<double>();
+        return 0.0;
+    };
+    TimedRows alone = archive.rows();
+    alone.groups = {};
+    EXPECT_GT(width(alone), 0);
+    EXPECT_GT(width(archive.rows()), 2 * width(alone));
+}
+
 TEST(MonitorPage, HasTheEvidenceWithTheAlarm) {
     const TimedArchive archive(60, 3, 1.5, 2, 4, false, 1000);
     const TimedRows rows = archive.rows();
