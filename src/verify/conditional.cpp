@@ -38,6 +38,10 @@ constexpr double kHalfOf90 = 1.6448536269514722;  // of the central 90% interval
 constexpr double kMinBias = 0.05;
 constexpr double kMinSpread = 0.1;  // of the mean of z^2
 
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
+
 // Which rows belong together, and what is said of them.
 struct Places {
     std::vector<std::uint32_t> codes;  // a place for every row, or none
@@ -91,11 +95,14 @@ Places places_of(const Condition& condition) {
 struct Spread {
     double variance = 0, shared = 0;
 
-    // Of the sum over rows of clusters of these sizes.
+    // Of the sum over rows of clusters of these sizes, and how much more that is than of independent rows.
     double of_sum(std::span<const double> sizes) const {
         double rows = 0;
         for (const double size : sizes) rows += size + shared * size * (size - 1);
         return variance * rows;
+    }
+    double effect(std::span<const double> sizes) const {
+        return variance > 0 ? of_sum(sizes) / (variance * std::accumulate(sizes.begin(), sizes.end(), 0.0)) : 1;
     }
 };
 
@@ -103,6 +110,13 @@ struct Spread {
 struct Products {
     double rows = 0, squares = 0, pairs = 0, products = 0;
 
+    Products& operator+=(const Products& one) {
+        rows += one.rows;
+        squares += one.squares;
+        pairs += one.pairs;
+        products += one.products;
+        return *this;
+    }
     Products without(const Products& one) const {
         return {rows - one.rows, squares - one.squares, pairs - one.pairs, products - one.products};
     }
@@ -116,6 +130,16 @@ struct Products {
 struct Clustered {
     Products all;
     std::vector<Products> each;  // none where rows are independent
+
+    Clustered& operator+=(const Clustered& other) {
+        all += other.all;
+        for (std::size_t g = 0; g < each.size(); ++g) each[g] += other.each[g];
+        return *this;
+    }
+    // Of all clusters, or of those beside one.
+    Spread spread(std::optional<std::size_t> beside) const {
+        return (beside ? all.without(each[*beside]) : all).spread();
+    }
 };
 
 Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> clusters, std::size_t count,
@@ -134,16 +158,15 @@ Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::ui
         Products& at = own.each[g];
         at.pairs = at.rows * (at.rows - 1);
         at.products = sums[g] * sums[g] - at.squares;
-        own.all = {own.all.rows + at.rows, own.all.squares + at.squares, own.all.pairs + at.pairs,
-                   own.all.products + at.products};
+        own.all += at;
     }
     return own;
 }
 
-// All rows: means of z and of its square about that mean, and how these vary.
+// All rows: means of z and of its square about that mean, and how these vary, with the curve of the PITs.
 struct Whole {
     double rows = 0, mean = 0, square = 0, coverage = 0;
-    Clustered of_z, of_square, of_coverage;
+    Clustered of_z, of_square, of_coverage, of_curve;
 };
 
 bool is_covered(double score) {
@@ -177,7 +200,8 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     place.coverage = static_cast<double>(covered) / count;
     place.calibration_error = verification::PitCdf(pits, {}, 1).distance_to_diagonal();
     // The median of Kolmogorov's distribution, with Stephens' correction for few rows.
-    const double root = std::sqrt(count);
+    const double effect = std::max(whole.of_curve.spread(cluster).effect(sizes), 1.0);
+    const double root = std::sqrt(count / effect);
     place.calibration_floor = 0.82757 / (root + 0.12 + 0.11 / root);
     const double share = count / whole.rows;
     const auto used = std::count_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
@@ -185,9 +209,7 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     place.mean_error = place.coverage_error = place.variance_error = kNaN;
     if (static_cast<std::size_t>(used) < (cluster ? 1 : kMinClusters) || share >= 1 || !(whole.square > 0))
         return place;
-    const auto variance_of_sum = [&](const Clustered& of) {
-        return (cluster ? of.all.without(of.each[*cluster]) : of.all).spread().of_sum(sizes);
-    };
+    const auto variance_of_sum = [&](const Clustered& of) { return of.spread(cluster).of_sum(sizes); };
     // The rows of a place are part of all rows, and share what is random with them.
     place.mean_error = std::sqrt(variance_of_sum(whole.of_z) * (1 - share)) / count;
     place.coverage_error = std::sqrt(variance_of_sum(whole.of_coverage) * (1 - share)) / count;
@@ -212,20 +234,108 @@ void add_range(ConditionalPlace& place, std::span<const double> numbers, std::sp
     }
 }
 
+bool is_of(const Condition& condition, std::string_view kind) {
+    return condition.role == Role::input && condition.name.ends_with(kind);
+}
+
+// Values that are neither bins nor those of a column are months or hours.
 std::string where(const ConditionalColumn& column, const ConditionalPlace& place) {
-    if (column.role == Role::time && column.name == "month") return fmt::format("in {}", place.label);
-    if (column.role == Role::time && column.name == "hour") return fmt::format("at {}:00", place.label);
-    const std::string name = printable(column.name);
-    if (column.role == Role::group) return fmt::format("where {} is '{}'", name, printable(place.label));
-    return fmt::format("where {} is {}", name, place.label);
+    if (!column.group.empty()) return fmt::format("where {} is '{}'", printable(column.group), printable(place.label));
+    if (!std::isnan(place.x)) return fmt::format("where {} is {}", printable(column.name), place.label);
+    return column.name.ends_with("hour") ? fmt::format("at {}:00", place.label) : fmt::format("in {}", place.label);
 }
 
 // The column whose values tell rows apart; empty where it is none of values.
 std::string group_column(const Condition& condition) {
-    if (condition.values.codes.empty() || condition.role == Role::time) return "";
+    if (condition.values.codes.empty() || condition.role == Role::time || is_of(condition, ":season") ||
+        is_of(condition, ":hour"))
+        return "";
     constexpr std::string_view kCategory = ":category";
-    const bool is_input = condition.role == Role::input && condition.name.ends_with(kCategory);
-    return condition.name.substr(0, condition.name.size() - (is_input ? kCategory.size() : 0));
+    return condition.name.substr(0, condition.name.size() - (is_of(condition, kCategory) ? kCategory.size() : 0));
+}
+
+// The places of a column that are called faulty together, and all that lies in none of them.
+struct Stretch {
+    std::size_t first = 0, count = 1;
+};
+struct Part {
+    double rows = 0, mean = 0, square = 0, coverage = 0;  // sums, until they are divided by rows
+
+    double sd() const { return std::sqrt(std::max(square - mean * mean, 0.0)); }
+    void divide() {
+        for (double* sum : {&mean, &square, &coverage}) *sum /= rows;
+    }
+};
+
+// The place and, of months, those beside it in the year of which the same is to be said.
+Stretch stretch_of(const ConditionalColumn& column, std::size_t place,
+                   const std::function<bool(const ConditionalPlace&)>& is_alike) {
+    const auto month = [&](std::size_t k) {
+        return std::find(kMonths.begin(), kMonths.end(), column.places[k % column.places.size()].label) -
+               kMonths.begin();
+    };
+    const auto all = static_cast<std::ptrdiff_t>(kMonths.size());
+    const std::size_t size = column.places.size();
+    if (month(place) == all) return {place, 1};
+    const auto follows = [&](std::size_t k) { return month(k + 1) == (month(k) + 1) % all; };
+    Stretch own{place, 1};
+    while (own.count < size && follows(own.first + own.count - 1) &&
+           is_alike(column.places[(own.first + own.count) % size]))
+        ++own.count;
+    while (own.count < size && follows(own.first + size - 1) &&
+           is_alike(column.places[(own.first + size - 1) % size])) {
+        own.first = (own.first + size - 1) % size;
+        ++own.count;
+    }
+    return own;
+}
+
+std::string sigmas_off(double mean) {
+    return fmt::format("{:.2f} sigma {}", std::fabs(mean), mean > 0 ? "above" : "below");
+}
+
+// What is wrong in a stretch, and where the rest is not right either, how it is there: it may be the place alone that
+// is right.
+std::string fault_words(const ConditionalColumn& column, const Stretch& stretch, bool bias, const Whole& whole) {
+    Part here;
+    for (std::size_t k = 0; k < stretch.count; ++k) {
+        const ConditionalPlace& place = column.places[(stretch.first + k) % column.places.size()];
+        const auto rows = static_cast<double>(place.rows);
+        here.rows += rows;
+        here.mean += rows * place.mean_z;
+        here.square += rows * (place.sd_z * place.sd_z + place.mean_z * place.mean_z);
+        here.coverage += rows * place.coverage;
+    }
+    const double rows = whole.rows;
+    Part rest{rows - here.rows, rows * whole.mean - here.mean,
+              rows * (whole.square + whole.mean * whole.mean) - here.square, rows * whole.coverage - here.coverage};
+    here.divide();
+    rest.divide();
+    const ConditionalPlace& first = column.places[stretch.first];
+    std::string text = where(column, first);
+    const std::string& last = column.places[(stretch.first + stretch.count - 1) % column.places.size()].label;
+    if (stretch.count == 2) text = fmt::format("in {} and {}", first.label, last);
+    if (stretch.count > 2) text = fmt::format("from {} to {}", first.label, last);
+    const auto is_right = [](double off, double other, double least) {
+        return std::fabs(off) <= least && 2 * std::fabs(off) <= std::fabs(other);
+    };
+    if (bias) {
+        text += fmt::format(" observations lie {} the forecast", sigmas_off(here.mean));
+        return is_right(rest.mean, here.mean, kMinBias)
+                   ? text
+                   : text + fmt::format(", elsewhere {} it", sigmas_off(rest.mean));
+    }
+    constexpr double kLevel = 0.9;
+    constexpr double kMinCoverage = 0.01;
+    constexpr double kNearly = 0.02;
+    const double covered = here.coverage - kLevel;
+    const double elsewhere = rest.coverage - kLevel;
+    if ((here.sd() > rest.sd() ? elsewhere - covered : covered - elsewhere) < kMinCoverage)
+        return text + fmt::format(" errors vary {:.2f} times as much as the forecast says, elsewhere {:.2f} times",
+                                  here.sd(), rest.sd());
+    text += fmt::format(" the 90% interval covers {:.1f}%", 100 * here.coverage);
+    return is_right(elsewhere, covered, kNearly) ? text
+                                                 : text + fmt::format(", elsewhere {:.1f}%", 100 * rest.coverage);
 }
 
 }  // namespace
@@ -250,11 +360,13 @@ PlaceByChance by_chance(const ConditionalCalibration& conditional, const Conditi
 }
 
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
-                                               const Grouping& groups, std::span<const double> times) {
+                                               const Grouping& groups, std::span<const double> times,
+                                               std::span<const double> weights) {
     ConditionalCalibration result;
     const verification::NormalScores all_scores{scores};
     std::vector<std::uint32_t> order = verification::rows_in_order(all_scores, times);
-    std::erase_if(order, [&](std::uint32_t row) { return std::isinf(scores[row]); });
+    std::erase_if(
+        order, [&](std::uint32_t row) { return std::isinf(scores[row]) || (!weights.empty() && weights[row] == 0); });
     Whole whole;
     whole.rows = static_cast<double>(order.size());
     for (const std::uint32_t row : order) {
@@ -299,8 +411,14 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     whole.of_coverage = clustered(order, clusters, cluster_count, [&](std::uint32_t row) {
         return (is_covered(scores[row]) ? 1 : 0) - whole.coverage;
     });
+    whole.of_curve.each.resize(clusters.empty() ? 0 : cluster_count);
+    for (const double at : verification::kCurveAt) {
+        const auto is_below = [&](std::uint32_t row) { return scores[row] <= at; };
+        const double share = static_cast<double>(std::count_if(order.begin(), order.end(), is_below)) / whole.rows;
+        whole.of_curve += clustered(order, clusters, cluster_count,
+                                    [&](std::uint32_t row) { return (is_below(row) ? 1 : 0) - share; });
+    }
 
-    std::size_t tests = 0;
     for (const Condition& condition : conditions) {
         const Places places = places_of(condition);
         if (places.labels.size() < 2) continue;
@@ -319,52 +437,111 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
         });
         for (ConditionalPlace& place : all) {
             if (place.rows == 0) continue;
-            tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
+            result.tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
             column.places.push_back(std::move(place));
         }
         if (column.places.size() > 1) result.columns.push_back(std::move(column));
     }
-    if (tests == 0) return result;
+    if (result.tests == 0) return result;
     // Bonferroni, both sides.
-    result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(tests));
+    result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(result.tests));
+    // How far off a place is, as a share of what chance may do; 0 where nobody would act.
+    const auto off = [&](const ConditionalPlace& place, bool bias) {
+        const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
+                                 : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
+        const double t = bias ? place.bias_t : place.spread_t;
+        return size < 1 || std::isnan(t) ? 0 : t / result.critical;
+    };
     double worst = 1;
     for (const ConditionalColumn& column : result.columns)
-        for (const ConditionalPlace& place : column.places)
+        for (std::size_t k = 0; k < column.places.size(); ++k)
             for (const bool bias : {true, false}) {
-                const double off = std::fabs(bias ? place.bias_t : place.spread_t) / result.critical;
-                const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
-                                         : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
-                if (!(off > worst) || size < 1) continue;
-                worst = off;
+                const double own = off(column.places[k], bias);
+                if (!(std::fabs(own) > worst)) continue;
+                worst = std::fabs(own);
                 result.passes = false;
                 result.worst_role = column.role;
                 result.worst_is_bias = bias;
+                result.worst_column = column.name;
                 result.worst_group = column.group;
-                result.worst =
-                    bias
-                        ? fmt::format("{} observations lie {:.2f} sigma {} the forecast", where(column, place),
-                                      std::fabs(place.mean_z), place.mean_z > 0 ? "above" : "below")
-                        : fmt::format("{} the 90% interval covers {:.1f}%", where(column, place), 100 * place.coverage);
+                const auto is_alike = [&](const ConditionalPlace& place) {
+                    return off(place, bias) * own > 0 && std::fabs(off(place, bias)) > 1;
+                };
+                result.worst = fault_words(column, stretch_of(column, k, is_alike), bias, whole);
             }
     return result;
 }
 
+namespace {
+
+// Of seconds since 1970; a time that is missing is in no month and at no hour.
+std::vector<std::uint32_t> months_of(std::span<const double> times) {
+    using namespace std::chrono;
+    std::vector<std::uint32_t> months;
+    for (const double seconds : times) {
+        constexpr double kFarthest = 1e7;  // days, which the calendar has years for
+        const double day = std::clamp(std::floor(seconds / 86400), -kFarthest, kFarthest);
+        months.push_back(std::isnan(seconds)
+                             ? Places::kNone
+                             : static_cast<unsigned>(year_month_day{sys_days{days{static_cast<int>(day)}}}.month()) -
+                                   1);
+    }
+    return months;
+}
+
+std::vector<std::uint32_t> hours_of(std::span<const double> times) {
+    std::vector<std::uint32_t> hours;
+    for (const double seconds : times) {
+        const double hour = (seconds - 86400 * std::floor(seconds / 86400)) / 3600;
+        hours.push_back(std::isnan(hour) ? Places::kNone : static_cast<std::uint32_t>(std::clamp(hour, 0.0, 23.0)));
+    }
+    return hours;
+}
+
+}  // namespace
+
+void ArchiveConditions::add_values(std::string name, Role role, std::vector<std::uint32_t> codes,
+                                   std::vector<std::string> labels) {
+    codes_.push_back(std::move(codes));
+    labels_.push_back(std::move(labels));
+    conditions_.push_back({std::move(name), {}, {codes_.back(), labels_.back()}, role});
+}
+
+void ArchiveConditions::add_months(std::string name, Role role, std::span<const double> times) {
+    add_values(std::move(name), role, months_of(times), {kMonths.begin(), kMonths.end()});
+}
+
+void ArchiveConditions::add_hours(std::string name, Role role, std::span<const double> times) {
+    std::vector<std::string> labels;
+    for (int hour = 0; hour < 24; ++hour) labels.push_back(fmt::format("{:02}", hour));
+    add_values(std::move(name), role, hours_of(times), std::move(labels));
+}
+
 ArchiveConditions::ArchiveConditions(const Archive& archive) {
+    const bool has_dates = !archive.times.empty() && archive.times_are_dates;
     for (std::size_t k = 0; k < archive.inputs.size(); ++k) {
-        const bool category = !archive.input_types.empty() && archive.input_types[k].kind == InputKind::category;
-        if (!category) {
-            conditions_.push_back({archive.input_names[k], archive.inputs[k]});
-            continue;
+        const std::string& name = archive.input_names[k];
+        const std::span<const double> values = archive.inputs[k];
+        const InputKind kind = archive.input_types.empty() ? InputKind::number : archive.input_types[k].kind;
+        if (kind == InputKind::season || kind == InputKind::hour) {
+            // The times of the rows have their months and hours below.
+            if (has_dates && parse_input(name).column == archive.roles.time) continue;
+            if (kind == InputKind::season)
+                add_months(name, Role::input, values);
+            else
+                add_hours(name, Role::input, values);
+        } else if (kind == InputKind::category) {
+            // A missing one is a value of its own.
+            std::vector<std::string> labels(archive.input_types[k].labels.begin(), archive.input_types[k].labels.end());
+            labels.emplace_back("missing");
+            std::vector<std::uint32_t> codes;
+            for (const double code : values)
+                codes.push_back(
+                    static_cast<std::uint32_t>(std::isnan(code) ? static_cast<double>(labels.size() - 1) : code));
+            add_values(name, Role::input, std::move(codes), std::move(labels));
+        } else {
+            conditions_.push_back({name, values});
         }
-        // A missing one is a value of its own.
-        std::vector<std::string> labels(archive.input_types[k].labels.begin(), archive.input_types[k].labels.end());
-        labels.emplace_back("missing");
-        std::vector<std::uint32_t>& codes = codes_.emplace_back();
-        for (const double code : archive.inputs[k])
-            codes.push_back(
-                static_cast<std::uint32_t>(std::isnan(code) ? static_cast<double>(labels.size() - 1) : code));
-        labels_.push_back(std::move(labels));
-        conditions_.push_back({archive.input_names[k], {}, {codes_.back(), labels_.back()}});
     }
     const auto is_input = [&](const std::string& name) {
         return std::find(archive.input_names.begin(), archive.input_names.end(), name) != archive.input_names.end();
@@ -379,37 +556,18 @@ ArchiveConditions::ArchiveConditions(const Archive& archive) {
     const auto is_there = [&](const Condition& condition) { return group_column(condition) == own; };
     if (!archive.recalibrate_groups.codes.empty() && std::none_of(conditions_.begin(), conditions_.end(), is_there)) {
         const auto& [codes, labels] = archive.recalibrate_groups;
-        codes_.emplace_back(codes.begin(), codes.end());
-        labels_.emplace_back(labels.begin(), labels.end());
-        std::replace(labels_.back().begin(), labels_.back().end(), std::string(), std::string("missing"));
-        conditions_.push_back({own, {}, {codes_.back(), labels_.back()}, Role::group});
+        std::vector<std::string> names(labels.begin(), labels.end());
+        std::replace(names.begin(), names.end(), std::string(), std::string("missing"));
+        add_values(own, Role::group, {codes.begin(), codes.end()}, std::move(names));
     }
     if (archive.times.empty()) return;
-    if (!archive.times_are_dates) {
+    if (!has_dates) {
         conditions_.push_back(
             {archive.roles.time.empty() ? "time" : archive.roles.time, archive.times, {}, Role::time});
         return;
     }
-    using namespace std::chrono;
-    constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                    "July",    "August",   "September", "October", "November", "December"};
-    std::vector<std::uint32_t> months, hours;
-    for (const double seconds : archive.times) {
-        constexpr double kFarthest = 1e7;  // days, which the calendar has years for
-        const double day = std::clamp(std::floor(seconds / 86400), -kFarthest, kFarthest);
-        const year_month_day date{sys_days{days{static_cast<int>(day)}}};
-        months.push_back(static_cast<unsigned>(date.month()) - 1);
-        hours.push_back(static_cast<std::uint32_t>(std::clamp((seconds - 86400 * day) / 3600, 0.0, 23.0)));
-    }
-    std::vector<std::string> names;
-    for (int hour = 0; hour < 24; ++hour) names.push_back(fmt::format("{:02}", hour));
-    codes_.push_back(std::move(months));
-    labels_.emplace_back(kMonths.begin(), kMonths.end());
-    codes_.push_back(std::move(hours));
-    labels_.push_back(std::move(names));
-    const std::size_t last = codes_.size() - 1;
-    conditions_.push_back({"month", {}, {codes_[last - 1], labels_[last - 1]}, Role::time});
-    conditions_.push_back({"hour", {}, {codes_[last], labels_[last]}, Role::time});
+    add_months("month", Role::time, archive.times);
+    add_hours("hour", Role::time, archive.times);
 }
 
 std::vector<double> normal_scores(std::span<const double> errors, std::span<const double> sigmas,
@@ -441,6 +599,7 @@ void say_on_average(Verdict& verdict) {
 }
 
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional) {
+    if (conditional.tests == 0) say_on_average(verdict);
     if (conditional.passes) return;
     qualify(verdict, " on average, but not everywhere");
     verdict.remarks.emplace_back(
@@ -451,6 +610,7 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
 nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
     using Json = nlohmann::ordered_json;
     Json json = {{"passes", conditional.passes},
+                 {"tests", conditional.tests},
                  {"error_rate", conditional.error_rate},
                  {"critical_t", core::rounded_json(conditional.critical, 4)},
                  {"worst", conditional.worst},
@@ -469,6 +629,13 @@ nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
                                              {"bias_t", place.bias_t},
                                              {"spread_t", place.spread_t}})
                 own[key] = core::rounded_json(value, 4);
+            const PlaceByChance chance = by_chance(conditional, place, kHalfOf90);
+            const auto range = [](const ChanceRange& of, double unit) {
+                return Json{core::rounded_json(unit * of.low, 4), core::rounded_json(unit * of.high, 4)};
+            };
+            own["band_90_pointwise"] = {{"mean_z", range(chance.mean_z, 1)},
+                                        {"sd_z", range(chance.sd_z, 1)},
+                                        {"coverage_90_percent", range(chance.coverage, 100)}};
             places.push_back(std::move(own));
         }
         json["columns"].push_back({{"name", column.name}, {"places", std::move(places)}});

@@ -691,7 +691,7 @@ describe("Ensembles and quantile forecasts", () => {
     assert.equal(await text("Fair CRPS", 0), "–");
     assert.equal(await text("CRPS", 2), `${Number(quantiles.crps.toPrecision(4))} (at 3 levels)`);
     assert.equal(await text("Calibration error", 2), "–");
-    assert.match(await page.locator("#verdict").innerText(), /q10 to q90: Calibrated at all its levels/);
+    assert.match(await page.locator("#verdict").innerText(), /q10 to q90: Calibrated on average at all its levels/);
   });
 
   withReport("need no prediction, and a quantile forecast may come first", "quantiles.html", async (page) => {
