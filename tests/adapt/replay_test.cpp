@@ -199,6 +199,36 @@ TEST(Replay, FitsFromThePastAlone) {
     for (std::size_t i = 0; i < 400; ++i) ASSERT_EQ(c.forecast.sigma[i], d.forecast.sigma[i]) << i;
 }
 
+// How wide a row is moved depends on its sigma, to the power of the trust less 1: on that of the fit that forecasts it,
+// also where its observation arrives after the next fit. The world turns round every 40 days, so that sigmas are not
+// trusted.
+TEST(Replay, MovesGoByTheSigmaOfTheFitThatForecasts) {
+    TimedArchive archive(240, 5, 0, 1, 20);
+    for (std::size_t i = 0; i < archive.y.size(); ++i) {
+        const double slope = static_cast<int>(archive.times[i]) / 40 % 2 == 0 ? 2 : -4;
+        archive.y[i] = archive.mu[i] + std::exp(slope * archive.x[i]) * (archive.y[i] - archive.mu[i]);
+    }
+    ReplayOptions options;
+    options.refit = "20";
+    options.window = "60";
+    options.delay = "25";
+    const Replay replayed = replay(timed_model(), archive.rows(), options);
+    std::size_t distrusted = 0;
+    for (std::size_t i = 300; i + 1 < archive.y.size(); ++i) {
+        if (archive.times[i] != archive.times[i + 1]) continue;
+        const auto log_sigma = [&](std::size_t row) {
+            return std::log(replayed.forecast.sigma[row] / replayed.moves[row].scale);
+        };
+        const double wider = std::log(replayed.moves[i].scale / replayed.moves[i + 1].scale);
+        const double sigmas = log_sigma(i) - log_sigma(i + 1);
+        const auto off = [&](double trust) { return std::fabs(wider - (trust - 1) * sigmas); };
+        // Rounding of logarithms of sums over some hundred rows.
+        ASSERT_LT(std::min({off(1), off(0.5), off(0)}), 1e-9) << i;
+        distrusted += off(1) > 1e-3 ? 1 : 0;
+    }
+    EXPECT_GT(distrusted, 100U);
+}
+
 // A map of each fit's own: errors are skewed, and the family that is fitted is symmetric.
 Model recalibrated_model(double calibration_share) {
     support::Rows data = support::some_rows(400, 11);
