@@ -82,14 +82,20 @@ struct PlaceByChance {
 };
 PlaceByChance by_chance(const ConditionalCalibration& conditional, const ConditionalPlace& place, double t);
 
-// The inputs of an archive, its prediction, columns of `by`, groups (of a recalibration too) and times (months and
-// hours where they are dates). The memory that they need is kept beside them.
+// The inputs of an archive (those that are a season or an hour as months and hours), its prediction, columns of `by`,
+// groups (of a recalibration too) and times (months and hours where they are dates). The memory that they need is kept
+// beside them.
 class ArchiveConditions {
 public:
     explicit ArchiveConditions(const Archive& archive);
     std::span<const Condition> all() const { return conditions_; }
 
 private:
+    void add_values(std::string name, Condition::Role role, std::vector<std::uint32_t> codes,
+                    std::vector<std::string> labels);
+    void add_months(std::string name, Condition::Role role, std::span<const double> times);
+    void add_hours(std::string name, Condition::Role role, std::span<const double> times);
+
     std::vector<Condition> conditions_;
     std::vector<std::vector<std::uint32_t>> codes_;
     std::vector<std::vector<std::string>> labels_;

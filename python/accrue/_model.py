@@ -647,6 +647,17 @@ class Model:
         names = table.names
         return [(f"column '{name}'", table.raw(name)) for name in names]
 
+    def _looked_at(self, table: Table) -> list[tuple[str, Any, list[str]]]:
+        """The inputs as `_columns` has them, but categories as places among all values of the table, with these."""
+        looked_at = []
+        for k, (what, values) in enumerate(self._columns(table)):
+            source, kind = self._core.input_columns[k]
+            labels: list[str] = []
+            if kind == "category":
+                values, labels = category(table.raw(source) if table.named else values)
+            looked_at.append((what, values, labels))
+        return looked_at
+
     @overload
     def predict(
         self,
@@ -912,7 +923,7 @@ class Model:
                 compare,
                 name,
                 missing,
-                {},
+                {"conditional": True},
                 observation=observation,
                 error=error,
                 group=groups,
@@ -1039,16 +1050,19 @@ def _evaluated(
     if quantiles is not None:
         levelled = _quantiles(quantiles, table)
         sources.append(("quantiles", "quantiles", [one for _, one in levelled], [level for level, _ in levelled]))
-    loaded = iter(roles.load(missing, [one for _, _, columns, _ in sources for one in columns]))
+    looks = scores.get("conditional", False) and named and isinstance(named[0][1], Model)
+    looked_at = named[0][1]._looked_at(table) if looks else []
+    columns = [one for _, _, columns, _ in sources for one in columns] + [(what, values) for what, values, _ in looked_at]
+    loaded = iter(roles.load(missing, columns))
     forecasts: list[tuple[str, Any, list[Array], list[Any]]] = []
     for label, source, columns, quantile_levels in sources:
         values = [next(loaded) for _ in columns]
         # Of a forecast: sigma, perhaps its mean, and parameters of the rows.
         count = len(values) - source.width if isinstance(source, _core.Family) else len(values)
         forecasts.append((label, source, values[:count], quantile_levels or values[count:]))
-    if named and isinstance(named[0][1], Model):  # what a report draws errors along
-        drawn = [k for k, (_, kind) in enumerate(named[0][1]._core.input_columns) if kind in ("number", "cyclic")]
-        roles.core.set_inputs([named[0][1].inputs[k] for k in drawn], [forecasts[0][2][k] for k in drawn])
+    if looked_at:
+        labels = [own for _, _, own in looked_at] if any(kind != "number" for _, kind in named[0][1]._core.input_columns) else []
+        roles.core.set_inputs(named[0][1].inputs, list(loaded), labels)
     options = {
         "exceed": [float(y) for y in scores.get("exceed") or ()],
         "quantile_scores": [float(level) for level in scores.get("quantile_scores") or ()],

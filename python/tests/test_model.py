@@ -451,6 +451,24 @@ def test_a_report_is_one_page_with_its_data(tmp_path, archive, model):
         model.report(tmp_path / "no folder" / "report.html", archive, observation="y")
 
 
+def test_values_of_categories_and_months_are_looked_at(tmp_path):
+    rng = np.random.default_rng(1)
+    table = {"x": rng.random(2000), "station": np.array(["a", "b", "c"])[rng.integers(0, 3, 2000)], "f": rng.normal(size=2000)}
+    table["day"] = np.datetime64("2021-01-01") + rng.integers(0, 365, 2000)
+    table["y"] = table["f"] + (0.3 + table["x"]) * rng.normal(size=2000)
+    columns = ["x", "station:category", "day:season"]
+    model = accrue.fit(table, columns=columns, family="normal", starts=1, prediction="f", observation="y", progress=False)
+    table["station"] = np.where(table["station"] == "c", "new", table["station"])
+    table["y"] = table["y"] + (0.3 + table["x"]) * (table["station"] == "new")  # higher by a sigma
+    judged = model.evaluate(table, observation="y", conditional=True)["conditional"]
+    assert [column["name"] for column in judged["columns"]] == [*columns, "f"]
+    assert judged["worst"].startswith("where station is 'new' observations lie ")
+    assert {place["label"] for place in judged["columns"][2]["places"]} >= {"January", "July"}
+    data = model.report(tmp_path / "report.html", table, observation="y")
+    assert data["forecasts"][0]["conditional"]["worst"] == judged["worst"]
+    assert [one["name"] for one in data["forecasts"][0]["inputs"]] == ["x"]
+
+
 @pytest.mark.parametrize("options", [{}, {"bias": "linear"}, {"recipe": "paper"}])
 def test_a_report_without_rows_draws_the_fit(tmp_path, archive, options):
     roles = dict(prediction="f", observation="y", sample_weight=np.linspace(1, 2, 1000))

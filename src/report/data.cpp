@@ -155,6 +155,11 @@ std::size_t max_places(const ConditionalCalibration& conditional, std::size_t fo
     return std::min(kMaxPlacesOfColumn, kMaxPlaces / forecasts / columns);
 }
 
+bool is_drawn(const Archive& rows, std::size_t input) {
+    const InputKind kind = rows.input_types.empty() ? InputKind::number : rows.input_types[input].kind;
+    return kind == InputKind::number || kind == InputKind::cyclic;
+}
+
 Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::size_t forecasts,
                    std::span<const std::size_t> picked) {
     // Not a structured binding: Clang 14 cannot capture one.
@@ -181,7 +186,9 @@ Json forecast_json(const ReportForecast& forecast, const Archive& rows, std::siz
     json["time_unit"] = rows.times_are_dates ? "seconds" : "number";
     json["inputs"] = Json::array();
     for (std::size_t k = 0; k < rows.inputs.size() && json["inputs"].size() < max_inputs(forecasts); ++k) {
-        // An input with gaps, which a model fills in, has no place for some of the rows.
+        // Along numbers; calibration alone is shown for values of a category, months and hours. An input with gaps,
+        // which a model fills in, has no place for some of the rows.
+        if (!is_drawn(rows, k)) continue;
         const std::span<const double> values = rows.inputs[k];
         if (std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); })) continue;
         json["inputs"].push_back({{"name", rows.input_names[k]}, {"bins", bins(values, kInputBins)}});
@@ -304,8 +311,10 @@ Json notes_json(const Archive& rows, std::span<const ReportForecast> forecasts) 
                                 "knows all.",
                                 column.places.size(), column.name, most));
     }
-    if (rows.inputs.size() > max_inputs(share))
-        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", rows.inputs.size(), max_inputs(share)));
+    std::size_t inputs = 0;
+    for (std::size_t k = 0; k < rows.inputs.size(); ++k) inputs += is_drawn(rows, k) ? 1 : 0;
+    if (inputs > max_inputs(share))
+        notes.push_back(fmt::format("Of {} inputs the first {} are drawn.", inputs, max_inputs(share)));
     if (forecasts[0].means.empty())
         notes.push_back("Errors were given without predictions, so nothing is drawn along those.");
     if (forecasts[0].row_families.list.size() > 1)

@@ -294,8 +294,17 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
         plan.read.push_back({name, Kind::number, rule});
         if (keep) plan.kept.push_back(name);
     };
-    std::vector<std::string> drawn = drawn_columns(source, options.drawn);
-    for (const std::string& name : drawn) read(name, Rule::any, true);
+    // What errors are drawn along, and where calibration is looked at.
+    std::vector<Input> along;
+    const auto look_along = [&](const Input& input) {
+        if (std::count(along.begin(), along.end(), input) > 0) return;
+        along.push_back(input);
+        (input.kind == InputKind::category ? plan.categories : plan.kept).push_back(input.column);
+    };
+    for (const std::string& name : drawn_columns(source, options.drawn)) {
+        read(name, Rule::any, false);
+        look_along({name});
+    }
     const bool draw = options.draw || options.conditional;
     if (draw || keep_observation) plan.kept.push_back(roles.prediction);
     if (keep_observation) plan.kept.push_back(roles.observation);
@@ -322,14 +331,10 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
         Loaded& loaded = models->emplace_back(Loaded{Model::load(forecast.name)});
         const Model& model = loaded.model;
         require_model(model, forecast.name, roles);
-        for (const ColumnRequest& request : input_requests(model)) {
-            plan.read.push_back(request);
-            // Along numbers; figures for the values of a category are those of `by`.
-            if (request.kind != Kind::number) continue;
-            if (draw) plan.kept.push_back(request.name);
-            if (options.drawn.empty() && std::count(drawn.begin(), drawn.end(), request.name) == 0)
-                drawn.push_back(request.name);
-        }
+        for (const ColumnRequest& request : input_requests(model)) plan.read.push_back(request);
+        if (draw && options.drawn.empty())
+            for (const Input& input : model.input_columns())
+                look_along(input.kind == InputKind::cyclic ? Input{input.column} : input);
         loaded.sigmas = plan.computed++;
         loaded.outside = plan.computed++;
         if (has_own_errors(model)) loaded.errors = plan.computed++;
@@ -338,7 +343,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
         loaded.first_parameter = plan.computed;
         plan.computed += parameters_per_row(*model.family());
     }
-    if (drawn.empty() && !roles.prediction.empty()) drawn.push_back(roles.prediction);
+    if (draw && along.empty() && !roles.prediction.empty()) look_along({roles.prediction});
     std::size_t rows_before = 0;
     plan.compute = [&](const data::RoleSlab& slab, std::span<std::vector<double>> columns) {
         for (const FileForecast& forecast : forecasts) {
@@ -381,10 +386,7 @@ Evaluation evaluate(const RowSource& source, std::span<const FileForecast> forec
     const auto table = std::make_shared<const data::RoleTable>(source, plan);
 
     Evaluation result;
-    std::vector<Input> along;
-    if (draw)
-        for (const std::string& name : drawn) along.push_back({name});
-    result.rows = data::read_rows(table, along);
+    result.rows = data::read_rows(table, draw ? along : std::vector<Input>{});
     const auto memory = std::make_shared<judged::Memory>();
     memory->other = models;
     result.memory = memory;

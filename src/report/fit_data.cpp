@@ -30,13 +30,9 @@ nlohmann::ordered_json fit_report_data(ReportText text, const Archive& archive, 
     drawn.groups = {groups, archive.groups.labels};
     drawn.times = taken(archive.times);
     drawn.times_are_dates = archive.times_are_dates;
-    for (std::size_t k = 0; k < archive.inputs.size(); ++k) {
-        // Along numbers; figures for the values of a category are those of `by`.
-        const InputKind kind = archive.input_types.empty() ? InputKind::number : archive.input_types[k].kind;
-        if (kind != InputKind::number && kind != InputKind::cyclic) continue;
-        drawn.input_names.push_back(archive.input_names[k]);
-        drawn.inputs.push_back(taken(archive.inputs[k]));
-    }
+    drawn.input_names = archive.input_names;
+    drawn.input_types = archive.input_types;
+    for (const std::span<const double> values : archive.inputs) drawn.inputs.push_back(taken(values));
     drawn.sampled_from = archive.sampled_from;
     drawn.roles = archive.roles;
 

@@ -11,6 +11,7 @@
 #include "accrue/evaluate.hpp"
 #include "accrue/messages.hpp"
 #include "accrue/report.hpp"
+#include "forecast/content.hpp"
 #include "report/parts.hpp"
 
 namespace accrue {
@@ -30,6 +31,7 @@ constexpr double kShownLevel = 0.9;
 struct ArchiveRows {
     Archive archive;
     std::deque<std::vector<double>> numbers;
+    std::deque<std::vector<std::string>> labels;
     std::vector<std::uint32_t> groups;
 
     ArchiveRows(const Model& model, const TimedRows& rows, std::span<const std::size_t> taken) {
@@ -40,10 +42,10 @@ struct ArchiveRows {
         if (roles.time.empty()) roles.time = "time";
         const std::vector<Input> inputs = model.input_columns();
         for (std::size_t k = 0; k < inputs.size(); ++k) {
-            // Along numbers; groups are told apart by their names.
-            if (inputs[k].kind != InputKind::number && inputs[k].kind != InputKind::cyclic) continue;
             archive.input_names.push_back(inputs[k].name());
+            archive.input_types.push_back({inputs[k].kind, inputs[k].period});
             archive.inputs.push_back(take(rows.inputs[k], taken));
+            if (inputs[k].kind == InputKind::category) archive.input_types.back().labels = values_of(model, k);
         }
         archive.times = take(rows.times, taken);
         archive.times_are_dates = rows.dates;
@@ -55,6 +57,19 @@ struct ArchiveRows {
     }
     ArchiveRows(const ArchiveRows&) = delete;
     ArchiveRows& operator=(const ArchiveRows&) = delete;
+
+    // The labels of the category that was taken last; what the model does not know has one of its own.
+    std::span<const std::string> values_of(const Model& model, std::size_t input) {
+        const Model::Content& content = model.content();
+        const bool is_map = content.is_map_input(input);
+        std::vector<std::string>& own =
+            labels.emplace_back(is_map ? content.map_labels : content.inputs[input].labels());
+        const auto other = static_cast<double>(own.size());
+        own.emplace_back(is_map ? "all others" : "none of the archive's");
+        for (double& code : numbers.back())
+            if (is_map ? std::isnan(code) : code < 0) code = other;
+        return own;
+    }
 
     std::span<const double> take(std::span<const double> values, std::span<const std::size_t> taken) {
         std::vector<double>& own = numbers.emplace_back();

@@ -212,20 +212,24 @@ void add_range(ConditionalPlace& place, std::span<const double> numbers, std::sp
     }
 }
 
+bool is_of(const Condition& condition, std::string_view kind) {
+    return condition.role == Role::input && condition.name.ends_with(kind);
+}
+
+// Values that are neither bins nor those of a column are months or hours.
 std::string where(const ConditionalColumn& column, const ConditionalPlace& place) {
-    if (column.role == Role::time && column.name == "month") return fmt::format("in {}", place.label);
-    if (column.role == Role::time && column.name == "hour") return fmt::format("at {}:00", place.label);
-    const std::string name = printable(column.name);
-    if (column.role == Role::group) return fmt::format("where {} is '{}'", name, printable(place.label));
-    return fmt::format("where {} is {}", name, place.label);
+    if (!column.group.empty()) return fmt::format("where {} is '{}'", printable(column.group), printable(place.label));
+    if (!std::isnan(place.x)) return fmt::format("where {} is {}", printable(column.name), place.label);
+    return column.name.ends_with("hour") ? fmt::format("at {}:00", place.label) : fmt::format("in {}", place.label);
 }
 
 // The column whose values tell rows apart; empty where it is none of values.
 std::string group_column(const Condition& condition) {
-    if (condition.values.codes.empty() || condition.role == Role::time) return "";
+    if (condition.values.codes.empty() || condition.role == Role::time || is_of(condition, ":season") ||
+        is_of(condition, ":hour"))
+        return "";
     constexpr std::string_view kCategory = ":category";
-    const bool is_input = condition.role == Role::input && condition.name.ends_with(kCategory);
-    return condition.name.substr(0, condition.name.size() - (is_input ? kCategory.size() : 0));
+    return condition.name.substr(0, condition.name.size() - (is_of(condition, kCategory) ? kCategory.size() : 0));
 }
 
 }  // namespace
@@ -349,22 +353,79 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     return result;
 }
 
+namespace {
+
+constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
+                                "July",    "August",   "September", "October", "November", "December"};
+
+// Of seconds since 1970; a time that is missing is in no month and at no hour.
+std::vector<std::uint32_t> months_of(std::span<const double> times) {
+    using namespace std::chrono;
+    std::vector<std::uint32_t> months;
+    for (const double seconds : times) {
+        constexpr double kFarthest = 1e7;  // days, which the calendar has years for
+        const double day = std::clamp(std::floor(seconds / 86400), -kFarthest, kFarthest);
+        months.push_back(std::isnan(seconds)
+                             ? Places::kNone
+                             : static_cast<unsigned>(year_month_day{sys_days{days{static_cast<int>(day)}}}.month()) -
+                                   1);
+    }
+    return months;
+}
+
+std::vector<std::uint32_t> hours_of(std::span<const double> times) {
+    std::vector<std::uint32_t> hours;
+    for (const double seconds : times) {
+        const double hour = (seconds - 86400 * std::floor(seconds / 86400)) / 3600;
+        hours.push_back(std::isnan(hour) ? Places::kNone : static_cast<std::uint32_t>(std::clamp(hour, 0.0, 23.0)));
+    }
+    return hours;
+}
+
+}  // namespace
+
+void ArchiveConditions::add_values(std::string name, Role role, std::vector<std::uint32_t> codes,
+                                   std::vector<std::string> labels) {
+    codes_.push_back(std::move(codes));
+    labels_.push_back(std::move(labels));
+    conditions_.push_back({std::move(name), {}, {codes_.back(), labels_.back()}, role});
+}
+
+void ArchiveConditions::add_months(std::string name, Role role, std::span<const double> times) {
+    add_values(std::move(name), role, months_of(times), {kMonths.begin(), kMonths.end()});
+}
+
+void ArchiveConditions::add_hours(std::string name, Role role, std::span<const double> times) {
+    std::vector<std::string> labels;
+    for (int hour = 0; hour < 24; ++hour) labels.push_back(fmt::format("{:02}", hour));
+    add_values(std::move(name), role, hours_of(times), std::move(labels));
+}
+
 ArchiveConditions::ArchiveConditions(const Archive& archive) {
+    const bool has_dates = !archive.times.empty() && archive.times_are_dates;
     for (std::size_t k = 0; k < archive.inputs.size(); ++k) {
-        const bool category = !archive.input_types.empty() && archive.input_types[k].kind == InputKind::category;
-        if (!category) {
-            conditions_.push_back({archive.input_names[k], archive.inputs[k]});
-            continue;
+        const std::string& name = archive.input_names[k];
+        const std::span<const double> values = archive.inputs[k];
+        const InputKind kind = archive.input_types.empty() ? InputKind::number : archive.input_types[k].kind;
+        if (kind == InputKind::season || kind == InputKind::hour) {
+            // The times of the rows have their months and hours below.
+            if (has_dates && parse_input(name).column == archive.roles.time) continue;
+            if (kind == InputKind::season)
+                add_months(name, Role::input, values);
+            else
+                add_hours(name, Role::input, values);
+        } else if (kind == InputKind::category) {
+            // A missing one is a value of its own.
+            std::vector<std::string> labels(archive.input_types[k].labels.begin(), archive.input_types[k].labels.end());
+            labels.emplace_back("missing");
+            std::vector<std::uint32_t> codes;
+            for (const double code : values)
+                codes.push_back(
+                    static_cast<std::uint32_t>(std::isnan(code) ? static_cast<double>(labels.size() - 1) : code));
+            add_values(name, Role::input, std::move(codes), std::move(labels));
+        } else {
+            conditions_.push_back({name, values});
         }
-        // A missing one is a value of its own.
-        std::vector<std::string> labels(archive.input_types[k].labels.begin(), archive.input_types[k].labels.end());
-        labels.emplace_back("missing");
-        std::vector<std::uint32_t>& codes = codes_.emplace_back();
-        for (const double code : archive.inputs[k])
-            codes.push_back(
-                static_cast<std::uint32_t>(std::isnan(code) ? static_cast<double>(labels.size() - 1) : code));
-        labels_.push_back(std::move(labels));
-        conditions_.push_back({archive.input_names[k], {}, {codes_.back(), labels_.back()}});
     }
     const auto is_input = [&](const std::string& name) {
         return std::find(archive.input_names.begin(), archive.input_names.end(), name) != archive.input_names.end();
@@ -379,37 +440,18 @@ ArchiveConditions::ArchiveConditions(const Archive& archive) {
     const auto is_there = [&](const Condition& condition) { return group_column(condition) == own; };
     if (!archive.recalibrate_groups.codes.empty() && std::none_of(conditions_.begin(), conditions_.end(), is_there)) {
         const auto& [codes, labels] = archive.recalibrate_groups;
-        codes_.emplace_back(codes.begin(), codes.end());
-        labels_.emplace_back(labels.begin(), labels.end());
-        std::replace(labels_.back().begin(), labels_.back().end(), std::string(), std::string("missing"));
-        conditions_.push_back({own, {}, {codes_.back(), labels_.back()}, Role::group});
+        std::vector<std::string> names(labels.begin(), labels.end());
+        std::replace(names.begin(), names.end(), std::string(), std::string("missing"));
+        add_values(own, Role::group, {codes.begin(), codes.end()}, std::move(names));
     }
     if (archive.times.empty()) return;
-    if (!archive.times_are_dates) {
+    if (!has_dates) {
         conditions_.push_back(
             {archive.roles.time.empty() ? "time" : archive.roles.time, archive.times, {}, Role::time});
         return;
     }
-    using namespace std::chrono;
-    constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                    "July",    "August",   "September", "October", "November", "December"};
-    std::vector<std::uint32_t> months, hours;
-    for (const double seconds : archive.times) {
-        constexpr double kFarthest = 1e7;  // days, which the calendar has years for
-        const double day = std::clamp(std::floor(seconds / 86400), -kFarthest, kFarthest);
-        const year_month_day date{sys_days{days{static_cast<int>(day)}}};
-        months.push_back(static_cast<unsigned>(date.month()) - 1);
-        hours.push_back(static_cast<std::uint32_t>(std::clamp((seconds - 86400 * day) / 3600, 0.0, 23.0)));
-    }
-    std::vector<std::string> names;
-    for (int hour = 0; hour < 24; ++hour) names.push_back(fmt::format("{:02}", hour));
-    codes_.push_back(std::move(months));
-    labels_.emplace_back(kMonths.begin(), kMonths.end());
-    codes_.push_back(std::move(hours));
-    labels_.push_back(std::move(names));
-    const std::size_t last = codes_.size() - 1;
-    conditions_.push_back({"month", {}, {codes_[last - 1], labels_[last - 1]}, Role::time});
-    conditions_.push_back({"hour", {}, {codes_[last], labels_[last]}, Role::time});
+    add_months("month", Role::time, archive.times);
+    add_hours("hour", Role::time, archive.times);
 }
 
 std::vector<double> normal_scores(std::span<const double> errors, std::span<const double> sigmas,

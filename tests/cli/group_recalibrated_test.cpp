@@ -75,6 +75,12 @@ TEST_F(GroupRecalibrated, IsFittedPredictedAndEvaluated) {
             "constant", "--family", "normal", "--recalibrate", "isotonic", "--quiet", "-o", folder_.path("one.json")});
     const Json one = json(with(evaluate, {folder_.path("one.json")}));
     EXPECT_LT(own["crps"].get<double>(), one["crps"].get<double>());
+    const Json looked_at = json(with(evaluate, {model, "--conditional"}))["conditional"]["columns"][1];
+    EXPECT_EQ(looked_at["name"], "station:category");
+    std::vector<std::string> places;
+    for (const Json& place : looked_at["places"]) places.push_back(place["label"]);
+    std::sort(places.begin(), places.end());
+    EXPECT_EQ(places, (std::vector<std::string>{"east", "missing", "rare", "west"}));
     // Two models of one pass over the file, one with groups.
     const Json both = json(with(evaluate, {model, "--model", folder_.path("one.json")}));
     EXPECT_EQ(both["forecasts"][0]["crps"], own["crps"]);

@@ -83,6 +83,43 @@ TEST_F(Kinds, ColumnsThatCouldBeInputsAreMentioned) {
         << "clusters take no categories";
 }
 
+TEST_F(Kinds, AreLookedAtAsTheyAre) {
+    output(fit_arguments(archive("a.csv", 300), {"--inputs", "x,station:category,day:season", "--family", "normal"}));
+    // Later rows in which observations of one place lie a sigma higher.
+    const auto judged = [&](const std::string& station, int month, const std::vector<std::string>& more) {
+        core::Random random(7);
+        std::string text = "x,mu,y,station,day\n";
+        for (int i = 0; i < 2400; ++i) {
+            const double x = random.uniform();
+            const std::string own = i % 7 == 6 ? "elsewhere" : fmt::format("s{}", i % 7);
+            const double shift = own == station || 1 + i % 12 == month ? 1 : 0;
+            text += fmt::format("{},0,{},{},2025-{:02}-{:02}\n", x, (0.3 + x) * (random.normal() + shift), own,
+                                1 + i % 12, 1 + i % 28);
+        }
+        const std::string file = folder_.file("later.csv", text);
+        return json(with({"evaluate", file, "--prediction", "mu", "--observation", "y", "--model",
+                          folder_.path("m.json"), "--conditional"},
+                         more));
+    };
+    const auto worst = [](const Json& one) { return one["conditional"]["worst"].get<std::string>(); };
+    const auto names = [](const Json& one) {
+        std::vector<std::string> all;
+        for (const Json& column : one["conditional"]["columns"]) all.push_back(column["name"]);
+        return all;
+    };
+    using Names = std::vector<std::string>;
+    const Json station = judged("s1", 0, {});
+    EXPECT_TRUE(worst(station).starts_with("where station is 's1' observations lie ")) << worst(station);
+    EXPECT_NE(station["verdict"].dump().find("where station is 's1'"), std::string::npos);
+    EXPECT_EQ(names(station), (Names{"x", "station:category", "day:season"}));
+    EXPECT_TRUE(worst(judged("elsewhere", 0, {})).starts_with("where station is 'elsewhere' observations lie "))
+        << "a value that the model does not know is one like the others";
+    const Json month = judged("", 7, {});
+    EXPECT_TRUE(worst(month).starts_with("in July observations lie ")) << worst(month);
+    EXPECT_EQ(names(judged("", 7, {"--time", "day"})), (Names{"x", "station:category", "month"}))
+        << "each month once, and midnight is the only hour";
+}
+
 TEST_F(Kinds, QuotesAndSpellingsDoNotMatter) {
     std::string text = "wind speed,zen,mu,y\n";
     core::Random random(3);

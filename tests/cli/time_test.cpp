@@ -258,6 +258,27 @@ TEST_F(TimeCli, ReplayAndMonitorDrawPages) {
               std::string::npos);
 }
 
+TEST_F(TimeCli, PagesShowTheValuesOfCategories) {
+    // The archive has no s2; new.csv has s0, s1 and s2.
+    std::string text = folder_.content(archive("all.csv", 300));
+    for (std::size_t at; (at = text.find(",s2,")) != std::string::npos;) text.replace(at, 4, ",s3,");
+    output(fit_arguments(folder_.file("a.csv", text),
+                         {"--inputs", "x,station:category", "--family", "normal", "--time", "day"}));
+    const std::string page = folder_.path("page.html");
+    output({"replay", later("new.csv", 100, 0, 1), "--model", model(), "--report", page});
+    const std::string html = folder_.content(page);
+    const std::string tag = "id=\"report-data\">";
+    const std::size_t from = html.find(tag) + tag.size();
+    const Json data = Json::parse(html.substr(from, html.find("</script", from) - from));
+    const Json& forecast = data.at("forecasts")[0];
+    const Json& column = forecast.at("conditional").at("columns")[1];
+    EXPECT_EQ(column.at("name"), "station:category");
+    EXPECT_EQ(column.at("label"), Json({"s0", "s1", "none of the archive's"}));
+    EXPECT_EQ(column.at("rows"), Json({100, 100, 100}));
+    ASSERT_EQ(forecast.at("inputs").size(), 1U) << "errors are drawn along numbers";
+    EXPECT_EQ(forecast.at("inputs")[0].at("name"), "x");
+}
+
 TEST_F(TimeCli, GeneratesAModelThatChanges) {
     const std::string plain = output({"generate", "lorenz", "--rows", "160", "-o", "-"});
     const std::string changing = output({"generate", "lorenz", "--rows", "160", "--change-at", "0.5", "-o", "-"});

@@ -42,6 +42,9 @@ interface Layout {
   drawn: Drawn[];
 }
 
+/** Of the times of the rows, or of an input that is a season or an hour. */
+const isTime = ({ name, role }: ConditionalColumn, own: string, kind: string) => (role === "time" ? name === own : role === "input" && name.endsWith(kind));
+
 function layoutOf(name: string, own: { entry: Entry; column: ConditionalColumn }[]): Layout {
   const first = own[0]!.column;
   const all = (column: ConditionalColumn) => column.label.map((_, i) => i);
@@ -52,18 +55,18 @@ function layoutOf(name: string, own: { entry: Entry; column: ConditionalColumn }
       words: `along ${name}`,
       drawn: own.map(({ entry, column }) => ({ entry, column, order: all(column), at: column.x ?? [] })),
     };
-  if (first.role === "time" && name === "month")
+  if (isTime(first, "month", ":season"))
     return {
       axis: { name: "month", min: 1, max: 12, step: 1, format: (v) => months[Math.round(v) - 1] ?? "", tick: (v) => (months[v - 1] ?? "").slice(0, 3) },
       along: "x",
-      words: "through the year",
+      words: first.role === "time" ? "through the year" : `through the year of ${name}`,
       drawn: own.map(({ entry, column }) => ({ entry, column, order: all(column), at: column.label.map((label) => months.indexOf(label) + 1) })),
     };
-  if (first.role === "time" && name === "hour")
+  if (isTime(first, "hour", ":hour"))
     return {
       axis: { name: "hour (UTC)", min: 0, max: 23, step: 3, format: (v) => `${String(v).padStart(2, "0")}:00` },
       along: "x",
-      words: "through the day",
+      words: first.role === "time" ? "through the day" : `through the day of ${name}`,
       drawn: own.map(({ entry, column }) => ({ entry, column, order: all(column), at: column.label.map(Number) })),
     };
   // Names, of all forecasts together, and how far off each is in the worst of them.
