@@ -10,6 +10,7 @@
 #include "accrue/messages.hpp"
 #include "accrue/scores.hpp"
 #include "core/error.hpp"
+#include "families/normal.hpp"
 #include "verify/dependence.hpp"
 #include "verify/ensembles.hpp"
 #include "verify/isotonic.hpp"
@@ -48,18 +49,36 @@ VerifyOptions verify_options(const EvaluateOptions& options, const Archive& rows
     return own;
 }
 
-// A verification of which scores alone are known.
+// A verification of which scores alone are known; what its rows are worth is not known either.
 Verification scores_alone(const std::string& name, const Archive& rows, double crps) {
     Verification v;
     v.name = name;
     v.rows = rows.observation.size();
-    v.effective_rows = effective_rows(v.rows, rows.weights);
     v.crps = crps;
-    for (double* figure :
-         {&v.crps_skill, &v.constant_sigma, &v.nlpd, &v.rs, &v.rs_floor, &v.ar, &v.beta, &v.calibration_error,
-          &v.calibration_floor, &v.calibration_p_value, &v.sign_bound, &v.mean_z, &v.sd_z, &v.sharpness, &v.rmse})
+    for (double* figure : {&v.effective_rows, &v.crps_skill, &v.constant_sigma, &v.nlpd, &v.rs, &v.rs_floor, &v.ar,
+                           &v.beta, &v.calibration_error, &v.calibration_floor, &v.calibration_p_value, &v.sign_bound,
+                           &v.mean_z, &v.sd_z, &v.sharpness, &v.rmse})
         *figure = kUndefined;
     return v;
+}
+
+// Normal scores of the probabilities in the middle between the levels around each observation: enough to tell which
+// rows err together.
+std::vector<double> scores_by_levels(std::span<const double> y, std::span<const std::span<const double>> quantiles,
+                                     std::span<const double> levels) {
+    std::vector<double> sorted(levels.begin(), levels.end());
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<double> scores(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+        const auto below = static_cast<std::size_t>(
+            std::count_if(quantiles.begin(), quantiles.end(), [&](auto values) { return values[i] < y[i]; }));
+        const auto above = static_cast<std::size_t>(
+            std::count_if(quantiles.begin(), quantiles.end(), [&](auto values) { return values[i] > y[i]; }));
+        const double low = below == 0 ? 0 : sorted[below - 1];
+        const double high = above == 0 ? 1 : sorted[sorted.size() - above];
+        scores[i] = families::normal_score_of((low + high) / 2, 1 - (low + high) / 2);
+    }
+    return scores;
 }
 
 ReportForecast baseline(const std::string& name, const Archive& rows, const EvaluateOptions& options, Memory& memory) {
@@ -164,29 +183,37 @@ void judge_members(ReportForecast& forecast, const Archive& rows, const Evaluate
     forecast.observation = rows.observation;
     if (!options.conditional) return;
     const ArchiveConditions conditions(rows);
-    forecast.conditional = conditional_calibration(judged.scores, conditions.all(), rows.groups, rows.times);
+    forecast.conditional =
+        conditional_calibration(judged.scores, conditions.all(), rows.groups, rows.times);
 }
 
 void judge_quantiles(ReportForecast& forecast, const Archive& rows, const EvaluateOptions& options, Memory& memory) {
     const std::span<const double> y = rows.observation;
     const std::vector<double>& levels = forecast.quantile_levels;
     forecast.observation = y;
+    for (std::size_t k = 0; k < levels.size(); ++k)
+        core::require(forecast.quantiles[k].size() == y.size(),
+                      "the quantile of level {} has {}, but there are {} observations", levels[k],
+                      counted(forecast.quantiles[k].size(), "row"), y.size());
+    forecast.verification = scores_alone(forecast.verification.name, rows, kUndefined);
+    const std::vector<double> scores = scores_by_levels(y, forecast.quantiles, levels);
+    const VerifyOptions own_options = verify_options(options, rows);
+    verification::evidence_of({scores}, rows.weights, rows.groups, own_options.ordered, own_options.times)
+        .tell(forecast.verification, rows.weights);
     std::vector<double> crps(y.size());
     for (std::size_t k = 0; k < levels.size(); ++k) {
         const std::span<const double> values = forecast.quantiles[k];
-        core::require(values.size() == y.size(), "the quantile of level {} has {}, but there are {} observations",
-                      levels[k], counted(values.size(), "row"), y.size());
         for (std::size_t i = 0; i < y.size(); ++i)
             crps[i] +=
                 2 / static_cast<double>(levels.size()) * verification::quantile_score(y[i], values[i], levels[k]);
-        forecast.details.quantiles.push_back(
-            verification::quantile_figures(levels[k], y, rows.weights, [&](std::size_t i) { return values[i]; }));
+        forecast.details.quantiles.push_back(verification::quantile_figures(levels[k], y, rows.weights,
+                                                                            forecast.verification.effective_rows,
+                                                                            [&](std::size_t i) { return values[i]; }));
     }
     forecast.crps = memory.keep(std::move(crps));
     forecast.details.approximate_crps = true;
     forecast.details.words = fmt::format("quantiles of {}", counted(levels.size(), "level"));
-    forecast.verification =
-        scores_alone(forecast.verification.name, rows, verification::weighted_mean(forecast.crps, rows.weights));
+    forecast.verification.crps = verification::weighted_mean(forecast.crps, rows.weights);
     // The interval of a level is there where both its ends are; 0.95 is not 1 - 0.05 in doubles.
     constexpr double kSame = 1e-9;
     const auto place_of = [&](double level) {
@@ -219,8 +246,9 @@ void add_details(ReportForecast& forecast, const Archive& rows, const EvaluateOp
         forecast.details.exceed.push_back(
             verification::exceedance(*own, threshold, rows.observation, rows.weights, kSeed));
     for (const double level : options.quantile_scores)
-        forecast.details.quantiles.push_back(verification::quantile_figures(
-            level, rows.observation, rows.weights, [&](std::size_t i) { return own->quantile(level, i); }));
+        forecast.details.quantiles.push_back(
+            verification::quantile_figures(level, rows.observation, rows.weights, forecast.verification.effective_rows,
+                                           [&](std::size_t i) { return own->quantile(level, i); }));
     if (!options.decompose) return;
     forecast.details.crps_parts = verification::crps_parts(*own, rows.observation, rows.weights);
     forecast.details.miscalibration_floor = verification::miscalibration_floor(*own, rows.weights, kSeed);
@@ -269,9 +297,14 @@ Verdict verdict(const ReportForecast& forecast) {
         if (q.is_off())
             off.push_back(fmt::format("{:.1f}% of the observations lie below the quantile of level {:g}",
                                       100 * (q.at_or_below < q.low ? q.at_or_below : q.below), q.level));
-    words.summary = off.empty() ? fmt::format("Calibrated at {}, as far as {} can tell.",
+    const Verification& v = forecast.verification;
+    constexpr double kMuchFewer = 0.8;  // as in the other verdicts
+    const bool together =
+        v.dependence != Dependence::none && v.effective_rows < kMuchFewer * static_cast<double>(v.rows);
+    words.summary = off.empty() ? fmt::format("Calibrated on average at {}, as far as {}{} can tell.",
                                               details.quantiles.size() == 1 ? "its level" : "all its levels",
-                                              counted(forecast.verification.rows, "row"))
+                                              counted(v.rows, "row"),
+                                              together ? fmt::format(" worth {:.0f}", v.effective_rows) : "")
                                 : fmt::format("Not calibrated: {}.", fmt::join(off, ", "));
     words.remarks.emplace_back(
         "Its CRPS is twice the mean quantile score over its levels: comparable only with that of other forecasts at "

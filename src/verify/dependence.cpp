@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "accrue/scores.hpp"
+
 namespace accrue::verification {
 
 namespace {
@@ -16,8 +18,6 @@ constexpr std::size_t kMaxBlocks = 100;
 constexpr std::size_t kMinBlocks = 10;
 constexpr std::size_t kRowsOfBlock = 20;
 
-// Normal scores of the probabilities at which the curve is looked at: 10%, 25%, 50%, 75% and 90%.
-constexpr std::array kCurveAt = {-1.2815515655446004, -0.6744897501960817, 0.0, 0.6744897501960817, 1.2815515655446004};
 constexpr std::size_t kFigures = 2 + kCurveAt.size();  // of a row: z, its square, and where on the curve it is
 using RowFigures = std::array<double, kFigures>;
 
@@ -182,6 +182,38 @@ DesignEffects design_effects(const NormalScores& scores, std::span<const double>
     const auto of_correlation = [](double r) { return r > 0 && r < 1 ? (1 + r) / (1 - r) : 1.0; };
     effects.raise_to({of_correlation(neighbours.of_scores), of_correlation(neighbours.of_squares), 1});
     return effects;
+}
+
+Evidence evidence_of(const NormalScores& scores, std::span<const double> weights, const Grouping& groups, bool ordered,
+                     std::span<const double> times) {
+    Evidence own;
+    if (groups.labels.size() > 1) {
+        own.effects = design_effects(scores, weights, groups.codes, groups.labels.size());
+        if (own.effects.any()) own.dependence = Dependence::groups;
+    }
+    if (!ordered || scores.size() >= (std::size_t{1} << 32U)) return own;
+    const std::vector<std::uint32_t> order = rows_in_order(scores, times);
+    const Neighbours neighbours = neighbours_in(scores, order);
+    own.neighbours = neighbours.of_scores;
+    const DesignEffects by_groups = own.effects;
+    own.effects.raise_to(design_effects(scores, weights, order, neighbours));
+    // Named where they tell more than groups do.
+    constexpr double kMore = 1.25;
+    const auto more = [](double all, double of_groups) { return all > kMore * of_groups; };
+    if (own.effects.any() && (own.dependence == Dependence::none || more(own.effects.mean, by_groups.mean) ||
+                              more(own.effects.spread, by_groups.spread) || more(own.effects.curve, by_groups.curve)))
+        own.dependence = Dependence::neighbours;
+    return own;
+}
+
+void Evidence::tell(Verification& v, std::span<const double> weights) const {
+    const double weighted = effective_rows(v.rows, weights);
+    const auto worth = [&](double effect) { return std::max(1.0, weighted / effect); };
+    v.effective_rows = worth(effects.curve);
+    v.effective_rows_of_mean = worth(effects.mean);
+    v.effective_rows_of_spread = worth(effects.spread);
+    v.dependence = dependence;
+    v.neighbours = neighbours;
 }
 
 }  // namespace accrue::verification

@@ -1,14 +1,20 @@
 // What rows that err together are worth: how much more their means vary than those of as many independent rows.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "accrue/archive.hpp"
+#include "accrue/verify.hpp"
 
 namespace accrue::verification {
+
+// Normal scores of the probabilities at which the curve is looked at: 10%, 25%, 50%, 75% and 90%.
+constexpr std::array kCurveAt = {-1.2815515655446004, -0.6744897501960817, 0.0, 0.6744897501960817, 1.2815515655446004};
 
 // Normal scores of rows: values, or values over scales.
 struct NormalScores {
@@ -55,5 +61,18 @@ std::size_t neighbour_blocks(std::span<const std::uint32_t> order, std::vector<s
 // By blocks, and by the correlation from row to row where that says more.
 DesignEffects design_effects(const NormalScores& scores, std::span<const double> weights,
                              std::span<const std::uint32_t> order, const Neighbours& neighbours);
+
+// What rows are worth, and why.
+struct Evidence {
+    DesignEffects effects = {};
+    Dependence dependence = Dependence::none;
+    double neighbours = std::numeric_limits<double>::quiet_NaN();
+
+    void tell(Verification& figures, std::span<const double> weights) const;  // which know how many rows they have
+};
+
+// By groups and, where rows are ordered, by neighbours. `groups` and `times` are those of these rows.
+Evidence evidence_of(const NormalScores& scores, std::span<const double> weights, const Grouping& groups, bool ordered,
+                     std::span<const double> times);
 
 }  // namespace accrue::verification

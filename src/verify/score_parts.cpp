@@ -163,7 +163,7 @@ ScoreParts brier_parts(double score, const std::vector<Pooling::Block>& blocks) 
 }
 
 QuantileFigures quantile_figures(double level, std::span<const double> y, std::span<const double> weights,
-                                 const std::function<double(std::size_t)>& quantile) {
+                                 double effective_rows, const std::function<double(std::size_t)>& quantile) {
     struct Sums {
         double score = 0, below = 0, at_or_below = 0;
         Sums& operator+=(const Sums& other) {
@@ -188,9 +188,8 @@ QuantileFigures quantile_figures(double level, std::span<const double> y, std::s
     const double total = total_weight(weights, n);
     QuantileFigures figures{level, sums.score / total, std::min(1.0, sums.below / total),
                             std::min(1.0, sums.at_or_below / total)};
-    const double effective = effective_rows(n, weights);
-    std::tie(figures.low, figures.high) = binomial_band(effective, level);
-    figures.standard_error = std::sqrt(level * (1 - level) / effective);
+    std::tie(figures.low, figures.high) = binomial_band(effective_rows, level);
+    figures.standard_error = std::sqrt(level * (1 - level) / effective_rows);
     return figures;
 }
 

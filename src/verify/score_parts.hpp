@@ -17,9 +17,9 @@ inline double quantile_score(double y, double quantile, double level) {
     return (y - quantile) * (level - (y < quantile ? 1 : 0));
 }
 
-// Of a quantile for every row.
+// Of a quantile for every row. The rows are worth so many independent ones.
 QuantileFigures quantile_figures(double level, std::span<const double> y, std::span<const double> weights,
-                                 const std::function<double(std::size_t row)>& quantile);
+                                 double effective_rows, const std::function<double(std::size_t row)>& quantile);
 
 // The interval between two quantiles for every row, of levels (1 - level)/2 and (1 + level)/2.
 Coverage interval_figures(double level, std::span<const double> y, std::span<const double> weights,

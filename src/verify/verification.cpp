@@ -220,36 +220,6 @@ double root_mean_square(std::span<const double> values, std::span<const double> 
     return squares.root_mean(total);
 }
 
-// What rows that err together are worth: the mean of z, its spread, and the curve of the diagram.
-struct Evidence {
-    verification::DesignEffects effects = {};
-    Dependence dependence = Dependence::none;
-    double neighbours = kUndefined;
-};
-
-// `groups` and `times` are those of these rows.
-Evidence evidence_of(const ForecastRows& rows, const Grouping& groups, bool ordered, std::span<const double> times) {
-    Evidence own;
-    const verification::NormalScores scores{rows.scores, rows.scales};
-    if (groups.labels.size() > 1) {
-        own.effects = verification::design_effects(scores, rows.weights, groups.codes, groups.labels.size());
-        if (own.effects.any()) own.dependence = Dependence::groups;
-    }
-    if (!ordered || rows.size() >= (std::size_t{1} << 32U)) return own;
-    const std::vector<std::uint32_t> order = verification::rows_in_order(scores, times);
-    const verification::Neighbours neighbours = verification::neighbours_in(scores, order);
-    own.neighbours = neighbours.of_scores;
-    const verification::DesignEffects by_groups = own.effects;
-    own.effects.raise_to(verification::design_effects(scores, rows.weights, order, neighbours));
-    // Named where they tell more than groups do.
-    constexpr double kMore = 1.25;
-    const auto more = [](double all, double of_groups) { return all > kMore * of_groups; };
-    if (own.effects.any() && (own.dependence == Dependence::none || more(own.effects.mean, by_groups.mean) ||
-                              more(own.effects.spread, by_groups.spread) || more(own.effects.curve, by_groups.curve)))
-        own.dependence = Dependence::neighbours;
-    return own;
-}
-
 // What the figures of all rows and of some of them share.
 struct Shared {
     std::map<double, double> floors;
@@ -264,17 +234,11 @@ struct Shared {
 };
 
 Verification verify_rows(const ForecastRows& rows, const VerifyOptions& options, Shared& shared,
-                         const verification::PitCdf& cdf, const Evidence& evidence) {
+                         const verification::PitCdf& cdf, const verification::Evidence& evidence) {
     const std::size_t n = rows.size();
     Verification v;
     v.rows = n;
-    const double weighted = effective_rows(n, rows.weights);
-    const auto worth = [&](double effect) { return std::max(1.0, weighted / effect); };
-    v.effective_rows = worth(evidence.effects.curve);
-    v.effective_rows_of_mean = worth(evidence.effects.mean);
-    v.effective_rows_of_spread = worth(evidence.effects.spread);
-    v.dependence = evidence.dependence;
-    v.neighbours = evidence.neighbours;
+    evidence.tell(v, rows.weights);
     v.beta = balanced_beta(rows.located, rows.weights);
     v.ensemble = rows.scored != nullptr && rows.scored->families == nullptr;
     bool symmetric = !v.ensemble;
@@ -431,7 +395,8 @@ std::vector<Verification> verify_values(const ForecastRows& rows, const Grouping
         const bool few = groups.labels.size() <= std::max(kFewGroups, own.size());
         const Grouping together{few ? take(groups.codes, own_groups) : std::span<const std::uint32_t>{},
                                 few ? groups.labels : std::span<const std::string>{}};
-        const Evidence evidence = evidence_of(own, together, options.ordered, take(options.times, times));
+        const verification::Evidence evidence = verification::evidence_of(
+            {own.scores, own.scales}, own.weights, together, options.ordered, take(options.times, times));
         Verification& figures = values.emplace_back(verify_rows(own, options, shared, own_cdf, evidence));
         figures.name = column.labels[g];
     }
@@ -459,8 +424,9 @@ Verification verify_all(const ForecastRows& rows, const Grouping& groups, const 
     const verification::PitSource pits = rows.pits();
     const verification::PitCdf cdf(rows.size(), pits, rows.weights, options.diagram_points - 1);
     Shared shared;
-    Verification result =
-        verify_rows(rows, options, shared, cdf, evidence_of(rows, groups, options.ordered, options.times));
+    Verification result = verify_rows(
+        rows, options, shared, cdf,
+        verification::evidence_of({rows.scores, rows.scales}, rows.weights, groups, options.ordered, options.times));
     result.diagram = verification::reliability_diagram(cdf, result.effective_rows, pits, rows.weights, groups, options);
     for (const ColumnGrouping& column : by)
         result.by.push_back({column.name, verify_values(rows, column.rows, groups, options, shared)});

@@ -127,7 +127,36 @@ TEST_F(Scores, OfQuantilesAreQuantileScores) {
     EXPECT_TRUE(result["coverage"][0]["observed"].is_null());
     EXPECT_FALSE(result.contains("reliability_diagram"));
     EXPECT_FALSE(result.contains("nlpd"));
-    EXPECT_EQ(result["verdict"]["summary"], "Calibrated at all its levels, as far as 400 rows can tell.");
+    EXPECT_EQ(result["verdict"]["summary"], "Calibrated on average at all its levels, as far as 400 rows can tell.");
+}
+
+// Forty rows of each group share most of their errors.
+TEST_F(Scores, OfQuantilesCountWhatRowsAreWorth) {
+    std::size_t off = 0;
+    constexpr std::size_t kArchives = 20;
+    for (std::uint64_t seed = 0; seed < kArchives; ++seed) {
+        core::Random random(seed, 4);
+        std::string text = "y,a,b,c,group\n";
+        std::vector<double> shifts(50);
+        for (double& shift : shifts) shift = random.normal();
+        // One row of each group after the other: no neighbours tell it.
+        for (std::size_t i = 0; i < 2000; ++i)
+            text += fmt::format("{},-1.6448536,0,1.6448536,g{}\n",
+                                std::sqrt(0.7) * shifts[i % 50] + std::sqrt(0.3) * random.normal(), i % 50);
+        const std::string file = folder_.file("shared.csv", text);
+        const Json grouped = json(
+            {"evaluate", file, "--observation", "y", "--quantile-columns", "a=0.05,b=0.5,c=0.95", "--group", "group"});
+        EXPECT_LT(grouped["effective_rows"].get<double>(), 250);
+        EXPECT_GT(grouped["effective_rows"].get<double>(), 30);
+        off += grouped["verdict"]["summary"].get<std::string>().starts_with("Not calibrated") ? 1 : 0;
+        for (const Json& level : grouped["quantile_scores"]) {
+            const double at = level["level"];
+            // Where a share of 50 to 250 rows lies with probability 90%.
+            EXPECT_GT(level["high"].get<double>() - level["low"].get<double>(), 3.2 * std::sqrt(at * (1 - at) / 250));
+        }
+    }
+    // Three levels, beyond three standard errors each: about one archive in 200, and D of 50 groups is not exact.
+    EXPECT_LE(off, 1U);
 }
 
 TEST_F(Scores, SideBySideAreCompared) {
@@ -208,7 +237,7 @@ TEST_F(Scores, AreSaidInWords) {
     for (const char* part :
          {"P*: 20 members; fair CRPS", "Ranks of the observations", "sigma: CRPS ", "miscalibration",
           "above 0: observed", "quantile score", "fitted on these very rows",
-          "Lowest CRPS apart from the baselines:", "90% interval coverage", "Calibrated at all its levels"})
+          "Lowest CRPS apart from the baselines:", "90% interval coverage", "Calibrated on average at all"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     EXPECT_EQ(text.find("nan"), std::string::npos) << text;
 }

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "accrue/bounded.hpp"
+#include "accrue/scores.hpp"
 #include "accrue/threads.hpp"
 #include "core/random.hpp"
 #include "support/families.hpp"
@@ -355,7 +356,8 @@ TEST(QuantileFigures, AreTheMeansOfTheirDefinitions) {
     const Rows rows = drawn(200, true, 9);
     for (const double level : {0.05, 0.5, 0.9}) {
         const QuantileFigures figures =
-            quantile_figures(level, rows.y, rows.weight, [&](std::size_t i) { return std::round(rows.mean[i]); });
+            quantile_figures(level, rows.y, rows.weight, effective_rows(rows.y.size(), rows.weight),
+                             [&](std::size_t i) { return std::round(rows.mean[i]); });
         double score = 0, below = 0, upto = 0;
         for (std::size_t i = 0; i < 200; ++i) {
             const double q = std::round(rows.mean[i]);
@@ -379,7 +381,9 @@ TEST(QuantileFigures, TwiceTheirMeanOverManyLevelsIsTheCrps) {
     constexpr int kLevels = 4000;
     for (int k = 0; k < kLevels; ++k) {
         const double level = (k + 0.5) / kLevels;
-        sum += quantile_figures(level, rows.y, {}, [&](std::size_t i) { return forecast.quantile(level, i); }).score;
+        sum += quantile_figures(level, rows.y, {}, static_cast<double>(rows.y.size()), [&](std::size_t i) {
+                   return forecast.quantile(level, i);
+               }).score;
     }
     const Values crps = crps_of(forecast, rows);
     // The formula of midpoints over 4,000 levels.
