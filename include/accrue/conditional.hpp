@@ -28,8 +28,8 @@ struct ConditionalPlace {
     std::string label;
     std::size_t rows = 0;
     double mean_z = 0, sd_z = 0;
-    double calibration_error = 0, calibration_floor = 0;
-    double coverage = 0;  // of the central 90% interval
+    double calibration_error = 0, calibration_floor = 0;  // the floor of as many rows as these are worth
+    double coverage = 0;                                  // of the central 90% interval
     // How far the mean of z, and of z^2, is from that of all rows, in standard errors, by what rows of one group have
     // in common. NaN where there is too little to tell by.
     double bias_t = 0, spread_t = 0;
@@ -53,7 +53,8 @@ struct ConditionalCalibration {
     std::vector<ConditionalColumn> columns;
     // A calibrated forecast of independent rows (or groups) fails anywhere at all with at most this probability.
     double error_rate = 0.02;
-    double critical = 0;  // what |t| must not exceed
+    double critical = 0;    // what |t| must not exceed
+    std::size_t tests = 0;  // of means and spreads, in all places; 0: there was none to look at
     bool passes = true;
     double mean_z = 0, sd_z = 0, coverage = 0;  // of all rows, with which places are compared
     // Of z from one row to the next, in the order of time or of the rows; and what so many rows are worth.
@@ -65,13 +66,15 @@ struct ConditionalCalibration {
     std::string worst;
     std::optional<Condition::Role> worst_role;
     bool worst_is_bias = false;
-    std::string worst_group = {};  // the column, where that place is a value of one
+    std::string worst_column = {};
+    std::string worst_group = {};  // the same, where that place is a value of a column
 };
 
 // `scores` are the normal scores of the PITs of all rows. Groups, or blocks of neighbours where these err together, are
-// what counts as independent. NaN scores are left out.
+// what counts as independent. NaN scores and rows whose weight is 0 are left out; otherwise weights do not count.
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
-                                               const Grouping& groups = {}, std::span<const double> times = {});
+                                               const Grouping& groups = {}, std::span<const double> times = {},
+                                               std::span<const double> weights = {});
 
 // Where the figures of a place lie by chance if it is like all rows: within `t` standard errors.
 struct ChanceRange {
@@ -105,7 +108,8 @@ private:
 std::vector<double> normal_scores(std::span<const double> errors, std::span<const double> sigmas,
                                   const Families& families);
 
-// A forecast that is right on average only is not called calibrated, and a remark names the worst place.
+// A forecast that is right on average only is not called calibrated, and a remark names the worst place; where there
+// was no place to look at it is called calibrated on average.
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional);
 
 // A forecast of which nobody looked at the places is called calibrated on average.

@@ -86,6 +86,7 @@ struct LaterRows {
     bool rescaled = false;  // it is beyond chance, and the model has it now
     Verification as_fitted;
     Verification verification;  // after that: each half of the rows by the factor of the other
+    ConditionalCalibration conditional;
     Verdict verdict;
 };
 

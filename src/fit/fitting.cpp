@@ -29,8 +29,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxValuesInFile = 200;  // of a column of `by`
-
 // [BETA] in the errors' standardised unit, for the balance that was asked for: w*crps/CRPSmin + (1-w)*rs/RSmin is
 // proportional to beta*crps + (1-beta)*rs.
 Score make_score(const FitOptions& options, std::span<const double> errors, std::span<const double> weights) {
@@ -458,7 +456,7 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
                                                     : Families{recalibrated, result.parts, result.parameters};
     const ArchiveConditions conditions(archive);
     result.conditional = conditional_calibration(normal_scores(result.errors, result.sigmas, forecasts),
-                                                 conditions.all(), archive.groups, archive.times);
+                                                 conditions.all(), archive.groups, archive.times, archive.weights);
     if (result.conditional.neighbours_err_together && folds_are_by_row(archive, options))
         result.folds = compare_folds(arranged, encodings::column_count(content->inputs), options.seed);
     add_conditional(result.verdict, result.conditional, result.folds, archive, options);
@@ -490,9 +488,7 @@ FitResult Fitting::finish(const HeldOut& held_out, const BiasGain& gain, Candida
     figures.erase("name");
     for (Json& column : figures["by"])
         if (column["values"].size() > kMaxValuesInFile) column["values"] = Json::array();
-    figures["conditional"] = to_json(result.conditional);
-    for (Json& column : figures["conditional"]["columns"])
-        if (column["places"].size() > kMaxValuesInFile) column["places"] = Json::array();
+    figures["conditional"] = conditional_in_file(result.conditional);
     figures["verdict"] = {{"summary", result.verdict.summary}, {"remarks", result.verdict.remarks}};
     // Labels may hold any bytes: odd ones become U+FFFD.
     content->verification = Json::parse(figures.dump(-1, ' ', false, Json::error_handler_t::replace));

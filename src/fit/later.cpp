@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "accrue/fit.hpp"
 #include "accrue/messages.hpp"
@@ -9,6 +10,7 @@
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
 #include "fit/importance.hpp"
+#include "fit/verdict.hpp"
 #include "forecast/content.hpp"
 #include "verify/dependence.hpp"
 
@@ -136,7 +138,7 @@ public:
     }
 
     // Each half of the rows by its own model.
-    Verification verified(const Model& first, const Model& second) const {
+    std::pair<Verification, ConditionalCalibration> verified(const Model& first, const Model& second) const {
         const std::size_t half = size() / 2;
         Judged own = judged(first, {0, half});
         const Judged rest = judged(second, {half, size()});
@@ -152,7 +154,10 @@ public:
         Verification result = verify(own.errors, own.forecast.sigma, own.forecast.families(), rows_.weights,
                                      rows_.groups, options, rows_.by);
         result.name = "later rows";
-        return result;
+        const ArchiveConditions conditions(rows_);
+        return {std::move(result),
+                conditional_calibration(normal_scores(own.errors, own.forecast.sigma, own.forecast.families()),
+                                        conditions.all(), rows_.groups, rows_.times, rows_.weights)};
     }
 
 private:
@@ -173,7 +178,7 @@ void judge_later(FitResult& result, const Archive& later) {
     core::require(rows.size() >= kMinRows, "{} has {}, but at least {} are needed to rescale by", core::option("later"),
                   counted(rows.size(), "row"), kMinRows);
     LaterRows own;
-    own.as_fitted = rows.verified(fitted, fitted);
+    std::tie(own.as_fitted, own.conditional) = rows.verified(fitted, fitted);
     const std::size_t half = rows.size() / 2;
     const double whole = rows.log_factor(fitted, {0, rows.size()});
     // The logarithm of a spread of n rows strays by about 1/sqrt(2n).
@@ -182,11 +187,13 @@ void judge_later(FitResult& result, const Archive& later) {
     own.verification = own.as_fitted;
     if (own.rescaled) {
         // Each half by the factor of the other, so that no row is judged by itself.
-        own.verification = rows.verified(scaled(fitted, std::exp(rows.log_factor(fitted, {half, rows.size()}))),
-                                         scaled(fitted, std::exp(rows.log_factor(fitted, {0, half}))));
+        std::tie(own.verification, own.conditional) =
+            rows.verified(scaled(fitted, std::exp(rows.log_factor(fitted, {half, rows.size()}))),
+                          scaled(fitted, std::exp(rows.log_factor(fitted, {0, half}))));
         result.model = scaled(fitted, own.factor);
     }
     own.verdict = verdict(own.verification);
+    add_conditional(own.verdict, own.conditional);
     const std::string count = counted(rows.size(), "later row");
     result.verdict.remarks.insert(
         result.verdict.remarks.begin(),
@@ -203,6 +210,7 @@ void judge_later(FitResult& result, const Archive& later) {
     auto content = std::make_shared<Model::Content>(result.model.content());
     Json figures = to_json(own.verification);
     figures.erase("name");
+    figures["conditional"] = fitting::conditional_in_file(own.conditional);
     figures["verdict"] = {{"summary", own.verdict.summary}, {"remarks", own.verdict.remarks}};
     content->fit["later"] = Json::parse(Json{
         {"rows", rows.size()},

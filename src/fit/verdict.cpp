@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
 #include "fields/kinds.hpp"
@@ -63,10 +64,10 @@ bool folds_are_by_row(const Archive& archive, const FitOptions& options) {
 
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional,
                      const std::optional<FoldComparison>& folds, const Archive& archive, const FitOptions& options) {
+    accrue::add_conditional(verdict, conditional);
     if (!conditional.passes) {
         const bool input =
             conditional.worst_role == Condition::Role::input || conditional.worst_role == Condition::Role::prediction;
-        accrue::add_conditional(verdict, conditional);
         if (!input)
             verdict.remarks.push_back(
                 core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
@@ -91,6 +92,13 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
                                        100 * kinder)
                          : "",
         core::option("group"), core::option("time")));
+}
+
+nlohmann::ordered_json conditional_in_file(const ConditionalCalibration& conditional) {
+    nlohmann::ordered_json json = to_json(conditional);
+    for (auto& column : json["columns"])
+        if (column["places"].size() > kMaxValuesInFile) column["places"] = nlohmann::ordered_json::array();
+    return json;
 }
 
 namespace {

@@ -18,6 +18,10 @@ bool folds_are_by_row(const Archive& archive, const FitOptions& options);
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional,
                      const std::optional<FoldComparison>& folds, const Archive& archive, const FitOptions& options);
 
+// As a model file keeps it: of columns of very many values without these.
+nlohmann::ordered_json conditional_in_file(const ConditionalCalibration& conditional);
+constexpr std::size_t kMaxValuesInFile = 200;  // of a column
+
 // What the observations themselves tell: that they end at a value, and how many are equal. `forecasts` are the held-out
 // ones, whose errors and sigmas these are.
 std::vector<Message> observation_remarks(const Archive& archive, const FitOptions& options,

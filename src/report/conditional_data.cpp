@@ -96,6 +96,7 @@ Json column_json(const ConditionalCalibration& conditional, const ConditionalCol
 
 Json conditional_json(const ConditionalCalibration& conditional, std::size_t max_columns, std::size_t max_places) {
     Json json = {{"passes", conditional.passes},
+                 {"tests", conditional.tests},
                  {"worst", conditional.worst},
                  {"error_rate", conditional.error_rate},
                  {"mean_z", core::rounded_json(conditional.mean_z, kDigits)},

@@ -163,7 +163,7 @@ void add_verification(ReportForecast& forecast, const std::string& name, const O
     if (!options.conditional) return;
     const ArchiveConditions conditions(rows);
     forecast.conditional = conditional_calibration(normal_scores(forecast.errors, forecast.sigmas, forecast.families()),
-                                                   conditions.all(), rows.groups, rows.times);
+                                                   conditions.all(), rows.groups, rows.times, rows.weights);
 }
 
 // Whether scores need observations, and the means of forecasts, beside errors.

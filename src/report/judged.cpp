@@ -184,7 +184,7 @@ void judge_members(ReportForecast& forecast, const Archive& rows, const Evaluate
     if (!options.conditional) return;
     const ArchiveConditions conditions(rows);
     forecast.conditional =
-        conditional_calibration(judged.scores, conditions.all(), rows.groups, rows.times);
+        conditional_calibration(judged.scores, conditions.all(), rows.groups, rows.times, rows.weights);
 }
 
 void judge_quantiles(ReportForecast& forecast, const Archive& rows, const EvaluateOptions& options, Memory& memory) {

@@ -38,6 +38,10 @@ constexpr double kHalfOf90 = 1.6448536269514722;  // of the central 90% interval
 constexpr double kMinBias = 0.05;
 constexpr double kMinSpread = 0.1;  // of the mean of z^2
 
+constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
+                                                      "May",       "June",     "July",     "August",
+                                                      "September", "October",  "November", "December"};
+
 // Which rows belong together, and what is said of them.
 struct Places {
     std::vector<std::uint32_t> codes;  // a place for every row, or none
@@ -91,11 +95,14 @@ Places places_of(const Condition& condition) {
 struct Spread {
     double variance = 0, shared = 0;
 
-    // Of the sum over rows of clusters of these sizes.
+    // Of the sum over rows of clusters of these sizes, and how much more that is than of independent rows.
     double of_sum(std::span<const double> sizes) const {
         double rows = 0;
         for (const double size : sizes) rows += size + shared * size * (size - 1);
         return variance * rows;
+    }
+    double effect(std::span<const double> sizes) const {
+        return variance > 0 ? of_sum(sizes) / (variance * std::accumulate(sizes.begin(), sizes.end(), 0.0)) : 1;
     }
 };
 
@@ -103,6 +110,13 @@ struct Spread {
 struct Products {
     double rows = 0, squares = 0, pairs = 0, products = 0;
 
+    Products& operator+=(const Products& one) {
+        rows += one.rows;
+        squares += one.squares;
+        pairs += one.pairs;
+        products += one.products;
+        return *this;
+    }
     Products without(const Products& one) const {
         return {rows - one.rows, squares - one.squares, pairs - one.pairs, products - one.products};
     }
@@ -116,6 +130,16 @@ struct Products {
 struct Clustered {
     Products all;
     std::vector<Products> each;  // none where rows are independent
+
+    Clustered& operator+=(const Clustered& other) {
+        all += other.all;
+        for (std::size_t g = 0; g < each.size(); ++g) each[g] += other.each[g];
+        return *this;
+    }
+    // Of all clusters, or of those beside one.
+    Spread spread(std::optional<std::size_t> beside) const {
+        return (beside ? all.without(each[*beside]) : all).spread();
+    }
 };
 
 Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> clusters, std::size_t count,
@@ -134,16 +158,15 @@ Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::ui
         Products& at = own.each[g];
         at.pairs = at.rows * (at.rows - 1);
         at.products = sums[g] * sums[g] - at.squares;
-        own.all = {own.all.rows + at.rows, own.all.squares + at.squares, own.all.pairs + at.pairs,
-                   own.all.products + at.products};
+        own.all += at;
     }
     return own;
 }
 
-// All rows: means of z and of its square about that mean, and how these vary.
+// All rows: means of z and of its square about that mean, and how these vary, with the curve of the PITs.
 struct Whole {
     double rows = 0, mean = 0, square = 0, coverage = 0;
-    Clustered of_z, of_square, of_coverage;
+    Clustered of_z, of_square, of_coverage, of_curve;
 };
 
 bool is_covered(double score) {
@@ -177,7 +200,8 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     place.coverage = static_cast<double>(covered) / count;
     place.calibration_error = verification::PitCdf(pits, {}, 1).distance_to_diagonal();
     // The median of Kolmogorov's distribution, with Stephens' correction for few rows.
-    const double root = std::sqrt(count);
+    const double effect = std::max(whole.of_curve.spread(cluster).effect(sizes), 1.0);
+    const double root = std::sqrt(count / effect);
     place.calibration_floor = 0.82757 / (root + 0.12 + 0.11 / root);
     const double share = count / whole.rows;
     const auto used = std::count_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
@@ -185,9 +209,7 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     place.mean_error = place.coverage_error = place.variance_error = kNaN;
     if (static_cast<std::size_t>(used) < (cluster ? 1 : kMinClusters) || share >= 1 || !(whole.square > 0))
         return place;
-    const auto variance_of_sum = [&](const Clustered& of) {
-        return (cluster ? of.all.without(of.each[*cluster]) : of.all).spread().of_sum(sizes);
-    };
+    const auto variance_of_sum = [&](const Clustered& of) { return of.spread(cluster).of_sum(sizes); };
     // The rows of a place are part of all rows, and share what is random with them.
     place.mean_error = std::sqrt(variance_of_sum(whole.of_z) * (1 - share)) / count;
     place.coverage_error = std::sqrt(variance_of_sum(whole.of_coverage) * (1 - share)) / count;
@@ -232,6 +254,90 @@ std::string group_column(const Condition& condition) {
     return condition.name.substr(0, condition.name.size() - (is_of(condition, kCategory) ? kCategory.size() : 0));
 }
 
+// The places of a column that are called faulty together, and all that lies in none of them.
+struct Stretch {
+    std::size_t first = 0, count = 1;
+};
+struct Part {
+    double rows = 0, mean = 0, square = 0, coverage = 0;  // sums, until they are divided by rows
+
+    double sd() const { return std::sqrt(std::max(square - mean * mean, 0.0)); }
+    void divide() {
+        for (double* sum : {&mean, &square, &coverage}) *sum /= rows;
+    }
+};
+
+// The place and, of months, those beside it in the year of which the same is to be said.
+Stretch stretch_of(const ConditionalColumn& column, std::size_t place,
+                   const std::function<bool(const ConditionalPlace&)>& is_alike) {
+    const auto month = [&](std::size_t k) {
+        return std::find(kMonths.begin(), kMonths.end(), column.places[k % column.places.size()].label) -
+               kMonths.begin();
+    };
+    const auto all = static_cast<std::ptrdiff_t>(kMonths.size());
+    const std::size_t size = column.places.size();
+    if (month(place) == all) return {place, 1};
+    const auto follows = [&](std::size_t k) { return month(k + 1) == (month(k) + 1) % all; };
+    Stretch own{place, 1};
+    while (own.count < size && follows(own.first + own.count - 1) &&
+           is_alike(column.places[(own.first + own.count) % size]))
+        ++own.count;
+    while (own.count < size && follows(own.first + size - 1) &&
+           is_alike(column.places[(own.first + size - 1) % size])) {
+        own.first = (own.first + size - 1) % size;
+        ++own.count;
+    }
+    return own;
+}
+
+std::string sigmas_off(double mean) {
+    return fmt::format("{:.2f} sigma {}", std::fabs(mean), mean > 0 ? "above" : "below");
+}
+
+// What is wrong in a stretch, and where the rest is not right either, how it is there: it may be the place alone that
+// is right.
+std::string fault_words(const ConditionalColumn& column, const Stretch& stretch, bool bias, const Whole& whole) {
+    Part here;
+    for (std::size_t k = 0; k < stretch.count; ++k) {
+        const ConditionalPlace& place = column.places[(stretch.first + k) % column.places.size()];
+        const auto rows = static_cast<double>(place.rows);
+        here.rows += rows;
+        here.mean += rows * place.mean_z;
+        here.square += rows * (place.sd_z * place.sd_z + place.mean_z * place.mean_z);
+        here.coverage += rows * place.coverage;
+    }
+    const double rows = whole.rows;
+    Part rest{rows - here.rows, rows * whole.mean - here.mean,
+              rows * (whole.square + whole.mean * whole.mean) - here.square, rows * whole.coverage - here.coverage};
+    here.divide();
+    rest.divide();
+    const ConditionalPlace& first = column.places[stretch.first];
+    std::string text = where(column, first);
+    const std::string& last = column.places[(stretch.first + stretch.count - 1) % column.places.size()].label;
+    if (stretch.count == 2) text = fmt::format("in {} and {}", first.label, last);
+    if (stretch.count > 2) text = fmt::format("from {} to {}", first.label, last);
+    const auto is_right = [](double off, double other, double least) {
+        return std::fabs(off) <= least && 2 * std::fabs(off) <= std::fabs(other);
+    };
+    if (bias) {
+        text += fmt::format(" observations lie {} the forecast", sigmas_off(here.mean));
+        return is_right(rest.mean, here.mean, kMinBias)
+                   ? text
+                   : text + fmt::format(", elsewhere {} it", sigmas_off(rest.mean));
+    }
+    constexpr double kLevel = 0.9;
+    constexpr double kMinCoverage = 0.01;
+    constexpr double kNearly = 0.02;
+    const double covered = here.coverage - kLevel;
+    const double elsewhere = rest.coverage - kLevel;
+    if ((here.sd() > rest.sd() ? elsewhere - covered : covered - elsewhere) < kMinCoverage)
+        return text + fmt::format(" errors vary {:.2f} times as much as the forecast says, elsewhere {:.2f} times",
+                                  here.sd(), rest.sd());
+    text += fmt::format(" the 90% interval covers {:.1f}%", 100 * here.coverage);
+    return is_right(elsewhere, covered, kNearly) ? text
+                                                 : text + fmt::format(", elsewhere {:.1f}%", 100 * rest.coverage);
+}
+
 }  // namespace
 
 double ConditionalPlace::trouble() const {
@@ -254,11 +360,13 @@ PlaceByChance by_chance(const ConditionalCalibration& conditional, const Conditi
 }
 
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
-                                               const Grouping& groups, std::span<const double> times) {
+                                               const Grouping& groups, std::span<const double> times,
+                                               std::span<const double> weights) {
     ConditionalCalibration result;
     const verification::NormalScores all_scores{scores};
     std::vector<std::uint32_t> order = verification::rows_in_order(all_scores, times);
-    std::erase_if(order, [&](std::uint32_t row) { return std::isinf(scores[row]); });
+    std::erase_if(
+        order, [&](std::uint32_t row) { return std::isinf(scores[row]) || (!weights.empty() && weights[row] == 0); });
     Whole whole;
     whole.rows = static_cast<double>(order.size());
     for (const std::uint32_t row : order) {
@@ -303,8 +411,14 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     whole.of_coverage = clustered(order, clusters, cluster_count, [&](std::uint32_t row) {
         return (is_covered(scores[row]) ? 1 : 0) - whole.coverage;
     });
+    whole.of_curve.each.resize(clusters.empty() ? 0 : cluster_count);
+    for (const double at : verification::kCurveAt) {
+        const auto is_below = [&](std::uint32_t row) { return scores[row] <= at; };
+        const double share = static_cast<double>(std::count_if(order.begin(), order.end(), is_below)) / whole.rows;
+        whole.of_curve += clustered(order, clusters, cluster_count,
+                                    [&](std::uint32_t row) { return (is_below(row) ? 1 : 0) - share; });
+    }
 
-    std::size_t tests = 0;
     for (const Condition& condition : conditions) {
         const Places places = places_of(condition);
         if (places.labels.size() < 2) continue;
@@ -323,40 +437,42 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
         });
         for (ConditionalPlace& place : all) {
             if (place.rows == 0) continue;
-            tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
+            result.tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
             column.places.push_back(std::move(place));
         }
         if (column.places.size() > 1) result.columns.push_back(std::move(column));
     }
-    if (tests == 0) return result;
+    if (result.tests == 0) return result;
     // Bonferroni, both sides.
-    result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(tests));
+    result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(result.tests));
+    // How far off a place is, as a share of what chance may do; 0 where nobody would act.
+    const auto off = [&](const ConditionalPlace& place, bool bias) {
+        const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
+                                 : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
+        const double t = bias ? place.bias_t : place.spread_t;
+        return size < 1 || std::isnan(t) ? 0 : t / result.critical;
+    };
     double worst = 1;
     for (const ConditionalColumn& column : result.columns)
-        for (const ConditionalPlace& place : column.places)
+        for (std::size_t k = 0; k < column.places.size(); ++k)
             for (const bool bias : {true, false}) {
-                const double off = std::fabs(bias ? place.bias_t : place.spread_t) / result.critical;
-                const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
-                                         : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
-                if (!(off > worst) || size < 1) continue;
-                worst = off;
+                const double own = off(column.places[k], bias);
+                if (!(std::fabs(own) > worst)) continue;
+                worst = std::fabs(own);
                 result.passes = false;
                 result.worst_role = column.role;
                 result.worst_is_bias = bias;
+                result.worst_column = column.name;
                 result.worst_group = column.group;
-                result.worst =
-                    bias
-                        ? fmt::format("{} observations lie {:.2f} sigma {} the forecast", where(column, place),
-                                      std::fabs(place.mean_z), place.mean_z > 0 ? "above" : "below")
-                        : fmt::format("{} the 90% interval covers {:.1f}%", where(column, place), 100 * place.coverage);
+                const auto is_alike = [&](const ConditionalPlace& place) {
+                    return off(place, bias) * own > 0 && std::fabs(off(place, bias)) > 1;
+                };
+                result.worst = fault_words(column, stretch_of(column, k, is_alike), bias, whole);
             }
     return result;
 }
 
 namespace {
-
-constexpr std::array kMonths = {"January", "February", "March",     "April",   "May",      "June",
-                                "July",    "August",   "September", "October", "November", "December"};
 
 // Of seconds since 1970; a time that is missing is in no month and at no hour.
 std::vector<std::uint32_t> months_of(std::span<const double> times) {
@@ -483,6 +599,7 @@ void say_on_average(Verdict& verdict) {
 }
 
 void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional) {
+    if (conditional.tests == 0) say_on_average(verdict);
     if (conditional.passes) return;
     qualify(verdict, " on average, but not everywhere");
     verdict.remarks.emplace_back(
@@ -493,6 +610,7 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
 nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
     using Json = nlohmann::ordered_json;
     Json json = {{"passes", conditional.passes},
+                 {"tests", conditional.tests},
                  {"error_rate", conditional.error_rate},
                  {"critical_t", core::rounded_json(conditional.critical, 4)},
                  {"worst", conditional.worst},
@@ -511,6 +629,13 @@ nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
                                              {"bias_t", place.bias_t},
                                              {"spread_t", place.spread_t}})
                 own[key] = core::rounded_json(value, 4);
+            const PlaceByChance chance = by_chance(conditional, place, kHalfOf90);
+            const auto range = [](const ChanceRange& of, double unit) {
+                return Json{core::rounded_json(unit * of.low, 4), core::rounded_json(unit * of.high, 4)};
+            };
+            own["band_90_pointwise"] = {{"mean_z", range(chance.mean_z, 1)},
+                                        {"sd_z", range(chance.sd_z, 1)},
+                                        {"coverage_90_percent", range(chance.coverage, 100)}};
             places.push_back(std::move(own));
         }
         json["columns"].push_back({{"name", column.name}, {"places", std::move(places)}});

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "accrue/conditional.hpp"
 #include "accrue/figures.hpp"
 #include "accrue/verify.hpp"
 
@@ -147,7 +148,8 @@ Json to_json(const Verification& v) {
             diagram["group_band_90_pointwise"] = band_json(v.diagram.group_pointwise);
             diagram["group_band_90_simultaneous"] = band_json(v.diagram.group_simultaneous);
         }
-        const Verdict words = verdict(v);
+        Verdict words = verdict(v);
+        say_on_average(words);
         json["verdict"] = {{"summary", words.summary}, {"remarks", words.remarks}};
         json["by"] = Json::array();
         for (const Verification::Breakdown& column : v.by) {

@@ -332,6 +332,22 @@ TEST_F(Evaluate, MonthsAreLookedAtWhereThereIsATime) {
     for (const Json& column : json(same).at("conditional").at("columns")) EXPECT_NE(column.at("name"), "month");
 }
 
+TEST_F(Evaluate, WhatWasNotLookedAtIsNotCalledCalibratedThere) {
+    core::Random random(3);
+    const auto said = [&](int rows, const std::vector<std::string>& more) {
+        std::string text = "e,s,x\n";
+        for (int i = 0; i < rows; ++i) text += fmt::format("{},1,{}\n", random.normal(), random.uniform());
+        std::vector<std::string> all = {"evaluate", folder_.file("e.csv", text), "--error", "e", "--sigma", "s"};
+        all.insert(all.end(), more.begin(), more.end());
+        return json(all)["verdict"]["summary"].get<std::string>();
+    };
+    const std::string on_average = "Calibrated on average: ";
+    EXPECT_TRUE(said(1000, {}).starts_with(on_average));
+    EXPECT_TRUE(said(1000, {"--conditional"}).starts_with(on_average)) << "errors alone have no places";
+    EXPECT_TRUE(said(150, {"--conditional", "--inputs", "x"}).starts_with(on_average)) << "too few for two bins";
+    EXPECT_TRUE(said(1000, {"--conditional", "--inputs", "x"}).starts_with("Calibrated: "));
+}
+
 TEST_F(Evaluate, LevelsAreThoseAskedFor) {
     const Json result = evaluated({"--sigma", "right", "--levels", "0.999,0.1"});
     ASSERT_EQ(result["coverage"].size(), 2U);

@@ -144,6 +144,23 @@ TEST(LaterRows, LeaveSigmaAsItIsWhereNothingHasChanged) {
     EXPECT_LE(rescaled, 6U);
 }
 
+TEST(LaterRows, AreLookedAtInEveryPlace) {
+    FitResult result = fit(some_rows(1000, 304).archive(), quick());
+    Rows after = some_rows(2000, 305);
+    for (std::size_t i = 0; i < 2000; ++i) after.errors[i] += (after.inputs[0][i] > 0.3 ? 2 : -0.5) * 0.5;
+    judge_later(result, after.archive());
+    EXPECT_GT(result.later->conditional.tests, 0U);
+    EXPECT_FALSE(result.later->conditional.passes);
+    EXPECT_FALSE(
+        result.model.json()["fit"]["later"]["verification"]["conditional"]["worst"].get<std::string>().empty());
+    EXPECT_TRUE(says(result.later->verdict, "Not calibrated everywhere: where x"));
+    FitResult few = fit(some_rows(1000, 304).archive(), quick());
+    judge_later(few, some_rows(100, 306).archive());
+    EXPECT_EQ(few.later->conditional.tests, 0U);
+    for (const char* unqualified : {"Calibrated:", "Nearly calibrated:"})
+        EXPECT_FALSE(few.later->verdict.summary.starts_with(unqualified)) << few.later->verdict.summary;
+}
+
 TEST(LaterRows, AreRefusedWhereTheyAreFewOrOfOtherInputs) {
     FitResult result = fit(some_rows(100, 306).archive(), quick("constant"));
     EXPECT_EQ(support::refusal([&] { judge_later(result, some_rows(19, 307).archive()); }),

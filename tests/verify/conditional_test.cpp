@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
 
 #include "core/random.hpp"
 
@@ -117,6 +120,136 @@ TEST(Conditional, AGroupUnlikeTheOthersIsNamed) {
         found += judged.worst.starts_with("where station is 'g7'") ? 1 : 0;
     }
     EXPECT_GE(found, 36U);
+}
+
+// All groups lie half a sigma too high but one, which is right.
+TEST(Conditional, TheOnlyPlaceThatIsRightIsNotBlamed) {
+    Rows rows(4);
+    for (std::size_t i = 0; i < kRows; ++i) rows.scores[i] += rows.group[i] == 7 ? 0 : 0.5;
+    EXPECT_TRUE(std::regex_match(rows.judged().worst,
+                                 std::regex("where station is 'g7' observations lie 0\\.0. sigma (above|below) the "
+                                            "forecast, elsewhere 0\\.(4|5). sigma above it")))
+        << rows.judged().worst;
+    Rows wide(4);
+    for (std::size_t i = 0; i < kRows; ++i) wide.scores[i] *= wide.group[i] == 7 ? 1 : 2;
+    EXPECT_TRUE(std::regex_match(wide.judged().worst, std::regex("where station is 'g7' the 90% interval covers "
+                                                                 "[89].\\..%, elsewhere (58|59|60)\\..%")))
+        << wide.judged().worst;
+}
+
+// A few large errors: the interval covers as much as elsewhere, and its coverage would be no fault.
+TEST(Conditional, AFaultThatCoverageDoesNotShowIsNamedByItsSpread) {
+    Rows rows(4);
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < kRows; ++i)
+        if (rows.group[i] == 7 && std::fabs(rows.scores[i]) > 1.6448536 && seen++ % 2 == 0) rows.scores[i] *= 3;
+    EXPECT_TRUE(
+        std::regex_match(rows.judged().worst, std::regex("where station is 'g7' errors vary 1\\.[3-7]. times as much "
+                                                         "as the forecast says, elsewhere (0\\.9|1\\.0). times")))
+        << rows.judged().worst;
+}
+
+TEST(Conditional, NeighbouringMonthsAreNamedTogether) {
+    Rows rows(4);
+    rows.months = {"January", "February", "March",     "April",   "May",      "June",
+                   "July",    "August",   "September", "October", "November", "December"};
+    core::Random random(9);
+    for (std::size_t i = 0; i < kRows; ++i) rows.month[i] = static_cast<std::uint32_t>(random.below(12));
+    const std::vector<double> clean = rows.scores;
+    const auto worst = [&](std::initializer_list<std::uint32_t> faulty) {
+        for (std::size_t i = 0; i < kRows; ++i)
+            rows.scores[i] =
+                clean[i] - (std::find(faulty.begin(), faulty.end(), rows.month[i]) != faulty.end() ? 0.5 : 0);
+        return rows.judged().worst;
+    };
+    EXPECT_TRUE(worst({5, 6, 7}).starts_with("from June to August observations lie 0.")) << worst({5, 6, 7});
+    EXPECT_TRUE(worst({11, 0}).starts_with("in December and January observations lie 0.")) << worst({11, 0});
+    EXPECT_TRUE(worst({3}).starts_with("in April observations lie 0.")) << worst({3});
+    // Away from the year's other months, which are another sentence.
+    EXPECT_TRUE(worst({1, 5}).starts_with("in ")) << worst({1, 5});
+}
+
+TEST(Conditional, WhereNothingCanBeLookedAtNothingIsPassed) {
+    const Rows rows(4);
+    const auto judged = [&](std::size_t count) {
+        const std::span<const double> x(rows.x.data(), count);
+        return conditional_calibration(std::span(rows.scores).first(count), std::vector<Condition>{{"x", x}});
+    };
+    EXPECT_EQ(judged(150).tests, 0U);
+    EXPECT_EQ(to_json(judged(150)).at("tests"), 0);
+    EXPECT_EQ(judged(2000).tests, 20U);
+    EXPECT_EQ(to_json(judged(2000)).at("passes"), true);
+    const auto said = [&](std::size_t count) {
+        Verdict words{"Calibrated: fine.", {}};
+        add_conditional(words, judged(count));
+        return words.summary;
+    };
+    EXPECT_EQ(said(150), "Calibrated on average: fine.");
+    EXPECT_EQ(said(2000), "Calibrated: fine.");
+}
+
+TEST(Conditional, RowsWithoutWeightAreNotThere) {
+    Rows rows(4);
+    std::vector<double> weights(kRows, 1), scores;
+    for (std::size_t i = 0; i < kRows; i += 2) weights[i] = 0;
+    for (std::size_t i = 0; i < kRows; i += 2) rows.scores[i] += 1;
+    for (std::size_t i = 0; i < kRows; ++i) scores.push_back(weights[i] > 0 ? rows.scores[i] : std::nan(""));
+    const auto with = conditional_calibration(rows.scores, rows.conditions, {}, {}, weights);
+    EXPECT_EQ(to_json(with), to_json(conditional_calibration(scores, rows.conditions)));
+    EXPECT_TRUE(with.passes) << with.worst;
+}
+
+TEST(Conditional, TheFloorOfAPlaceCountsWhatItsRowsAreWorth) {
+    // 250 groups of 20 rows that share half of their variance, in ten bins of x by group: 25 groups a place. A place of
+    // independent rows has a floor of 0.828/sqrt(500), which calibrated archives of such groups exceed nearly always.
+    std::vector<double> errors;
+    double floors = 0;
+    constexpr std::size_t kArchives = 60;
+    for (std::uint64_t seed = 0; seed < kArchives; ++seed) {
+        core::Random random(seed, 8);
+        std::vector<double> scores, x;
+        std::vector<std::uint32_t> codes;
+        const std::vector<std::string> labels(250, "day");
+        for (std::uint32_t g = 0; g < 250; ++g) {
+            const double shift = random.normal();
+            const double at = random.uniform();
+            for (int i = 0; i < 20; ++i) {
+                scores.push_back(std::sqrt(0.5) * (shift + random.normal()));
+                x.push_back(at);
+                codes.push_back(g);
+            }
+        }
+        const auto judged = conditional_calibration(scores, std::vector<Condition>{{"x", x}}, {codes, labels});
+        for (const ConditionalPlace& place : judged.columns[0].places) {
+            errors.push_back(place.calibration_error);
+            floors += place.calibration_floor / (10 * kArchives);
+        }
+    }
+    std::nth_element(errors.begin(), errors.begin() + errors.size() / 2, errors.end());
+    const double median = errors[errors.size() / 2];
+    // Kolmogorov's law is that of independent rows: of as many as have the variance of these it is above the median
+    // here, because what the rows of a group share moves all of the curve at once. 600 medians have a standard error of
+    // 2%.
+    EXPECT_GT(floors, median);
+    EXPECT_LT(floors, 1.6 * median);
+    EXPECT_GT(floors, 2 * 0.82757 / std::sqrt(500.0));
+}
+
+TEST(Conditional, BandsOfAPlaceStandInItsFigures) {
+    const ConditionalCalibration judged = Rows(3).judged();
+    const auto json = to_json(judged);
+    const auto& own = json.at("columns")[2].at("places")[4];
+    const ConditionalPlace& place = judged.columns[2].places[4];
+    const auto& band = own.at("band_90_pointwise");
+    // As many independent rows; four digits.
+    const auto n = static_cast<double>(place.rows);
+    const double half = 1.6448536 * judged.sd_z * std::sqrt((1 - n / kRows) / n);
+    EXPECT_NEAR(band.at("mean_z")[0], judged.mean_z - half, 1e-4);
+    EXPECT_NEAR(band.at("mean_z")[1], judged.mean_z + half, 1e-4);
+    EXPECT_LT(band.at("sd_z")[0], 1);
+    EXPECT_GT(band.at("sd_z")[1], 1);
+    EXPECT_NEAR(band.at("coverage_90_percent")[1].get<double>() - band.at("coverage_90_percent")[0].get<double>(),
+                200 * 1.6448536 * std::sqrt(0.09 * (1 - n / kRows) / n), 0.3);
 }
 
 TEST(Conditional, FiguresArePossibleAndThoseOfTheRows) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "accrue/conditional.hpp"
 #include "accrue/verify.hpp"
 #include "support/samples.hpp"
 
@@ -98,7 +99,9 @@ TEST(VerificationJson, HoldsTheFigures) {
     EXPECT_EQ(diagram["band_90_pointwise"]["low"], v.diagram.pointwise.low);
     EXPECT_EQ(diagram["band_90_simultaneous"]["high"], v.diagram.simultaneous.high);
     EXPECT_EQ(diagram["group_band_90_pointwise"]["high"], v.diagram.group_pointwise.high);
-    EXPECT_EQ(json["verdict"]["summary"], verdict(v).summary);
+    Verdict words = verdict(v);
+    say_on_average(words);  // nobody has looked at places
+    EXPECT_EQ(json["verdict"]["summary"], words.summary);
 }
 
 TEST(VerificationJson, SurvivesBeingWrittenAndRead) {

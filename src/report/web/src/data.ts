@@ -208,6 +208,7 @@ export interface ConditionalColumn {
 
 export interface Conditional {
   passes: boolean;
+  tests: number; // 0: no place has rows enough to tell
   worst: string; // empty where it passes
   error_rate: number;
   mean_z: Value;

@@ -234,7 +234,7 @@ export const worstPlaces = (report: Report): string =>
   sentences(
     report.entries.flatMap((entry) => {
       const found = entry.forecast.conditional;
-      if (!found?.columns.length) return [];
+      if (!found?.tests) return [];
       const who = report.several ? `${shortName(entry)}: ` : "";
       const rate = format.percent(found.error_rate, 0);
       return [
