@@ -66,14 +66,24 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
                      const std::optional<FoldComparison>& folds, const Archive& archive, const FitOptions& options) {
     accrue::add_conditional(verdict, conditional);
     if (!conditional.passes) {
+        const Condition::Role role = *conditional.worst_role;
+        const InputKind of_time = conditional.worst_column == "month" ? InputKind::season : InputKind::hour;
         const bool input =
-            conditional.worst_role == Condition::Role::input || conditional.worst_role == Condition::Role::prediction;
+            role == Condition::Role::input || role == Condition::Role::prediction ||
+            (role == Condition::Role::time && std::any_of(archive.input_types.begin(), archive.input_types.end(),
+                                                          [&](const InputType& type) { return type.kind == of_time; }));
+        const fields::Kind& form = form_of(options);
+        const bool grows = form.gives_any_outputs() && form.random_starts();
         if (!input)
             verdict.remarks.push_back(
                 core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
-        else if (const fields::Kind& form = form_of(options); conditional.worst_is_bias && !learns_location(options) &&
-                                                              form.gives_any_outputs() && form.random_starts())
+        else if (conditional.worst_is_bias && !learns_location(options) && grows)
             verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
+        else if (!conditional.worst_is_bias && !grows)
+            verdict.remarks.push_back(core::message("{} may help there.", core::option("form", "network")));
+        else
+            verdict.remarks.push_back(core::message("Another input that tells these rows apart may help there: see {}.",
+                                                    core::option("inputs")));
         const std::string& group = conditional.worst_group;
         const bool has_own = options.recalibrate != "none" && group == archive.roles.recalibrate_group;
         if (!group.empty() && !has_own && options.recipe == "default" && archive.observation_error.empty())

@@ -275,6 +275,34 @@ std::size_t bytes_per_row(std::span<const FileForecast> forecasts, const Evaluat
 
 }  // namespace judged
 
+namespace {
+
+// What would help where a forecast is wrong in one place.
+Message advice(const ReportForecast& forecast) {
+    const ConditionalCalibration& found = *forecast.conditional;
+    const bool is_time = found.worst_role == Condition::Role::time;
+    const bool is_month = is_time && found.worst_column == "month";
+    const bool is_hour = is_time && found.worst_column == "hour";
+    const std::string input = is_month                    ? "TIME:season"
+                              : is_hour                   ? "TIME:hour"
+                              : found.worst_group.empty() ? printable(found.worst_column)
+                                                          : printable(found.worst_group) + ":category";
+    const auto is_input = [&](const Input& own) {
+        if (is_month) return own.kind == InputKind::season;
+        if (is_hour) return own.kind == InputKind::hour;
+        return own.column == found.worst_column || own.name() == found.worst_column || own.column == found.worst_group;
+    };
+    const std::vector<Input> known = forecast.model == nullptr ? std::vector<Input>{} : forecast.model->input_columns();
+    if (const auto own = std::find_if(known.begin(), known.end(), is_input); own != known.end())
+        return core::message(
+            "The model has {} among its inputs: a new fit with rows such as these in its archive may help.",
+            printable(own->name()));
+    return core::message("An input that tells these rows apart would help a fit: {}.",
+                         OptionName{"inputs", input, true, "accrue fit --inputs"});
+}
+
+}  // namespace
+
 Verdict verdict(const ReportForecast& forecast) {
     const ForecastDetails& details = forecast.details;
     if (forecast.is_verified()) {
@@ -285,6 +313,7 @@ Verdict verdict(const ReportForecast& forecast) {
             add_conditional(words, *forecast.conditional);
         else
             say_on_average(words);
+        if (forecast.conditional && !forecast.conditional->passes) words.remarks.push_back(advice(forecast));
         return words;
     }
     Verdict words;

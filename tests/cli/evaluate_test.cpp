@@ -329,6 +329,8 @@ TEST_F(Evaluate, MonthsAreLookedAtWhereThereIsATime) {
     const Json judged = json(with_time);
     EXPECT_EQ(judged.at("conditional").at("worst").get<std::string>().substr(0, 28), "in January observations lie ");
     EXPECT_NE(judged.at("verdict").dump().find("in January"), std::string::npos);
+    EXPECT_NE(judged.at("verdict").dump().find("would help a fit: accrue fit --inputs TIME:season."),
+              std::string::npos);
     for (const Json& column : json(same).at("conditional").at("columns")) EXPECT_NE(column.at("name"), "month");
 }
 

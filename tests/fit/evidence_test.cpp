@@ -161,6 +161,17 @@ TEST(LaterRows, AreLookedAtInEveryPlace) {
         EXPECT_FALSE(few.later->verdict.summary.starts_with(unqualified)) << few.later->verdict.summary;
 }
 
+TEST(Advice, ForASpreadThatIsWrongAlongAnInputIsAForm) {
+    Rows rows = some_rows(3000, 307);
+    core::Random random(308);
+    for (std::size_t i = 0; i < 3000; ++i)
+        rows.errors[i] = (1 + 2 * rows.inputs[0][i] * rows.inputs[0][i]) * random.normal();
+    const FitResult result = fit(rows.archive(), quick("constant"));
+    ASSERT_FALSE(result.conditional.passes);
+    EXPECT_FALSE(result.conditional.worst_is_bias);
+    EXPECT_TRUE(says(result.verdict, "--form network may help there."));
+}
+
 TEST(LaterRows, AreRefusedWhereTheyAreFewOrOfOtherInputs) {
     FitResult result = fit(some_rows(100, 306).archive(), quick("constant"));
     EXPECT_EQ(support::refusal([&] { judge_later(result, some_rows(19, 307).archive()); }),
