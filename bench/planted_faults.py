@@ -10,8 +10,8 @@ Archives of 5,000 rows, ten a day over 500 days, each with one fault in a foreca
   day       errors of one day have a correlation of 0.5
   clean     none of these
 Each is judged by `accrue evaluate --conditional`, as a forecast that somebody else made; with --fit by `accrue fit`, which learns a sigma of its own
-from x and u, so that there the third fault is found when the fit is calibrated all the same. A fault counts where the sentence names it: the month, the
-station, the input, or rows that err together.
+from x and u, so that there the third fault is found when the fit is calibrated all the same. A fault counts where the sentence names it: months around
+the turn of the year, in which observations lie above the forecast, or around midsummer, in which they lie below; the station; the input; or rows that err together.
 """
 
 import argparse
@@ -28,7 +28,10 @@ import tempfile
 
 ROWS, A_DAY, STATIONS = 5000, 10, 20
 FAULTS = ("season", "station", "along x", "day", "clean")
-MONTHS = "January February March April May June July August September October November December".split()
+# Of the bias of `season`: months of its sign, and those in which it is at least two thirds of its largest.
+SIGN = {"above": "October November December January February March".split(), "below": "April May June July August September".split()}
+PEAK = {sign: months[1:-1] for sign, months in SIGN.items()}
+SEASON = re.compile(r"(?:in|from) (\w+)(?: (?:to|and) (\w+))? observations lie \S+ sigma (above|below)")
 
 
 def write(path, fault, seed):
@@ -73,7 +76,9 @@ def judged(task):
     place = everywhere[1] if everywhere else ""
     together = "err together" in sentences
     if fault == "season":
-        named = any(f"in {month} " in place for month in MONTHS)
+        season = SEASON.match(place)
+        months = [month for month in season.group(1, 2) if month] if season else []
+        named = any(month in PEAK[season[3]] for month in months) and all(month in SIGN[season[3]] for month in months)
     elif fault == "station":
         named = f"where station is '{faulty}'" in place
     elif fault == "along x":
