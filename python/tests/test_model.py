@@ -457,7 +457,7 @@ def test_values_of_categories_and_months_are_looked_at(tmp_path):
     table["day"] = np.datetime64("2021-01-01") + rng.integers(0, 365, 2000)
     table["y"] = table["f"] + (0.3 + table["x"]) * rng.normal(size=2000)
     columns = ["x", "station:category", "day:season"]
-    model = accrue.fit(table, columns=columns, form="polynomial", prediction="f", observation="y", progress=False)
+    model = accrue.fit(table, columns=columns, family="normal", starts=1, prediction="f", observation="y", progress=False)
     table["station"] = np.where(table["station"] == "c", "new", table["station"])
     table["y"] = table["y"] + (0.3 + table["x"]) * (table["station"] == "new")  # higher by a sigma
     judged = model.evaluate(table, observation="y", conditional=True)["conditional"]
