@@ -112,6 +112,22 @@ protected:
                     {"replay", rows_in_time(), "--model", model, "--time", "day", "--prediction", "mu", "--observation",
                      "y", "--threads", "1", "-o", out},
                     out};
+        if (name == "replay_report") {
+            Command replay = make_command("replay");
+            replay.name = name;
+            replay.later = folder_.path("page");
+            replay.arguments.insert(replay.arguments.end(), {"--report", replay.later});
+            return replay;
+        }
+        if (name == "monitor") return {name, {"monitor", model, rows_in_time(), "--time", "day", "--threads", "1"}, ""};
+        if (name == "monitor_report")
+            return {name, {"monitor", model, rows_in_time(), "--time", "day", "--threads", "1", "--report", out}, out};
+        if (name == "fit_later") {
+            Command fit = make_command("fit");
+            fit.name = name;
+            fit.arguments.insert(fit.arguments.end(), {"--later", folder_.file("later.csv", folder_.content("a.csv"))});
+            return fit;
+        }
         if (name == "evaluate")
             return {name,
                     {"evaluate", rows, "--prediction", "mu", "--observation", "y", "--model", model, "--group",
@@ -438,7 +454,8 @@ TEST_P(Campaign, LittleMemoryLeavesTheOldOutputAndOneMessage) {
 
 INSTANTIATE_TEST_SUITE_P(Faults, Campaign,
                          testing::Values("fit", "fit_report", "fit_checkpoint", "predict", "predict_netcdf",
-                                         "predict_isolated", "update", "replay", "evaluate", "report"),
+                                         "predict_isolated", "update", "replay", "replay_report", "monitor",
+                                         "monitor_report", "fit_later", "evaluate", "report"),
                          [](const auto& instance) { return instance.param; });
 
 }  // namespace
