@@ -126,7 +126,7 @@ std::string proposal_text(const RowSource& source) {
     add("--prediction", roles.prediction);
     add("--observation", roles.observation);
     add("--error", roles.error);
-    if (proposal.learn_mean) add("--mean", "network");
+    if (proposal.learn_mean) add("--mean", default_mean());
     add("--time", roles.time);
     add("--group", roles.group);
     add("--weight", roles.weight);

@@ -72,7 +72,7 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
                 core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
         else if (const fields::Kind& form = form_of(options); conditional.worst_is_bias && !learns_location(options) &&
                                                               form.gives_any_outputs() && form.random_starts())
-            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
+            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kLearnedLocation)));
         const std::string& group = conditional.worst_group;
         const bool has_own = options.recalibrate != "none" && group == archive.roles.recalibrate_group;
         if (!group.empty() && !has_own && options.recipe == "default" && archive.observation_error.empty())
