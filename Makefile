@@ -32,7 +32,7 @@ fuzz:  ## run all fuzz targets, MINUTES=10 in all; fails when one finds somethin
 	cmake --build --preset fuzz
 	@scripts/fuzz $$(($(MINUTES) * 60))
 
-faults:  ## fail every system call and allocation, kill, fill the disk, limit memory: COUNT=500 of each a command
+faults:  ## fail every system call and allocation, kill, fill the disk, limit memory: COUNT=500 of each per command
 	@scripts/bootstrap test
 	cmake --preset release -DACCRUE_TESTS=ON -DACCRUE_WERROR=$(WERROR)
 	cmake --build --preset release --target test_faults
@@ -57,7 +57,7 @@ bench:  ## time every hot part beside its scalar reference and the machine's cei
 	cmake --build --preset release
 	@bench/run.py $(if $(FULL),--full)
 
-bench-peers:  ## accrue beside PyTorch, NGBoost, CatBoost, LightGBM, MAPIE and others (DATA=folder of the UCI sets, beside that of solar; BUDGET=seconds a fit)
+bench-peers:  ## accrue beside PyTorch, NGBoost, CatBoost, LightGBM, MAPIE and others (DATA=folder of the UCI sets, beside that of solar; BUDGET=seconds per fit)
 	@scripts/bootstrap bench-peers
 	cmake --preset release -DACCRUE_BENCH=ON
 	cmake --build --preset release

@@ -126,7 +126,7 @@ std::string proposal_text(const RowSource& source) {
     add("--prediction", roles.prediction);
     add("--observation", roles.observation);
     add("--error", roles.error);
-    if (proposal.learn_mean) add("--mean", "network");
+    if (proposal.learn_mean) add("--mean", default_mean());
     add("--time", roles.time);
     add("--group", roles.group);
     add("--weight", roles.weight);
@@ -299,11 +299,11 @@ void add_fit(CLI::App& app, char** argv) {
     add_threads(*command, options->threads);
     command
         ->add_option("--checkpoint", options->checkpoint,
-                     "Keep every start that has ended in this folder, until the model is written; with --resume a fit "
-                     "that was interrupted goes on from there")
+                     "Keep every start that has ended in this folder, until the model is written; --resume continues "
+                     "a fit that was interrupted")
         ->type_name("FOLDER");
     command->add_flag("--resume", options->resume,
-                      "Go on with the fit that --checkpoint holds, if there is one, to the same model");
+                      "Continue the fit that --checkpoint holds, if there is one; the model is the same");
     const CLI::Option* output =
         command
             ->add_option("-o,--output", options->output, "Model file to write; - is standard output; needed for a fit")

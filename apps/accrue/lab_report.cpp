@@ -302,7 +302,7 @@ std::string conditional_table(const ConditionalCalibration& conditional) {
                             printable(fmt::format("  {} {}", column.name, worst->label), 31), worst->rows,
                             worst->mean_z, worst->sd_z, percent(worst->coverage), off(*worst));
     }
-    return text + fmt::format("  (a |t| above {:.1f} is no chance)\n", conditional.critical);
+    return text + fmt::format("  (a |t| above {:.1f} is more than chance)\n", conditional.critical);
 }
 
 std::string details_text(const ReportForecast& forecast, std::size_t prose) {

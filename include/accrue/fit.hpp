@@ -185,6 +185,8 @@ void require_roles(const Roles& roles, const FitOptions& options);
 
 // The names that FitOptions::form takes beside auto, sorted.
 std::vector<std::string> form_names();
+// A name for FitOptions::mean where the location is to be learned and nobody chose how.
+std::string default_mean();
 
 // Bytes that fit() needs for every row beyond its archive, at most: what it holds, counted and rounded up.
 // bench/fit_memory.cpp measures what it takes.

@@ -10,6 +10,11 @@ SharedFamily student_t();
 SharedFamily two_piece_normal();
 SharedFamily sinh_arcsinh();
 
+// What a fit tries beside the normal one where rows are many enough to tell: its skew and tails are learned.
+inline SharedFamily flexible() {
+    return sinh_arcsinh();
+}
+
 // A standard deviation is a unit that rows are counted in, and may not be 0, as that of a forecast far beyond a bound
 // is, whose probability sits there but for what no double holds.
 inline constexpr double kLeastSd = 1e-12;

@@ -100,6 +100,10 @@ const MeanKind& mean_kind(std::string_view name) {
     return found(mean_kinds(), name, "mean function");
 }
 
+const MeanKind& default_mean_kind() {
+    return mean_kind("network");
+}
+
 std::vector<std::string> mean_kind_names() {
     return names_of(mean_kinds());
 }

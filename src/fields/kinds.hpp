@@ -110,6 +110,7 @@ public:
 // By name: constant, gp, network. Throws InputError for another one.
 const MeanKind& mean_kind(std::string_view name);
 std::vector<std::string> mean_kind_names();
+const MeanKind& default_mean_kind();  // where nobody chose: it takes any number of rows
 
 // The mean as a model file has it: one field, or the average of several. Throws InputError when an entry is missing, of
 // another shape, or not finite.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "families/members.hpp"
 #include "fields/kinds.hpp"
 #include "fit/archive_rows.hpp"
 #include "fit/dependence.hpp"
@@ -338,12 +339,12 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
         const std::vector<std::string> names = fields::correction_names();
         if (!paper && known && options.mean == "none" && !gain.empty() && gain.back() > kWorthTrying)
             biases.push_back(names.back());
-        if (enough) biases.emplace_back(kNetworkBias);
+        if (enough) biases.emplace_back(kLearnedLocation);
     }
     std::vector<std::string> families = {options.family};
     if (options.family == kAuto) {
         families = {std::string(normal_family()->name())};
-        if (enough) families.emplace_back("sinh-arcsinh");
+        if (enough) families.emplace_back(accrue::families::flexible()->name());
     }
     // One after the other: the location with the simplest family, then the family with a location that is learned.
     std::vector<FitOptions> all;
@@ -355,7 +356,7 @@ std::vector<FitOptions> candidates(const FitOptions& options, std::size_t rows, 
     for (std::size_t k = 1; k < families.size(); ++k) {
         all.push_back(options);
         all.back().family = families[k];
-        if (options.bias == kAuto) all.back().bias = kNetworkBias;
+        if (options.bias == kAuto) all.back().bias = kLearnedLocation;
     }
     return all;
 }

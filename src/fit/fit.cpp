@@ -84,6 +84,10 @@ FitResult paper_recipe(const Archive& archive, const FitOptions& asked, const Wo
 }  // namespace
 }  // namespace fitting
 
+std::string default_mean() {
+    return std::string(fields::default_mean_kind().name());
+}
+
 std::vector<std::string> form_names() {
     return fields::kind_names();
 }

@@ -75,7 +75,7 @@ std::vector<std::string> means_to_try(const Archive& archive, const FitOptions& 
         names.push_back(name);
     }
     // Categories, and no location that could be learned: then the fit says what is wrong.
-    if (names.empty()) names.emplace_back("network");
+    if (names.empty()) names.emplace_back(fields::default_mean_kind().name());
     return names;
 }
 

@@ -25,8 +25,8 @@ void check_noise(const Archive& archive, const FitOptions& options) {
     core::require(options.recipe == "default", "{} goes with {} only", name, core::option("recipe", "default"));
     core::require(options.mean == "none" && !archive.errors.empty(), "{} needs a prediction: it does not go with {}",
                   name, core::option("mean", options.mean));
-    core::require(options.family == "normal" || options.family == kAuto, "{} goes with {} only", name,
-                  core::option("family", "normal"));
+    core::require(options.family == kAuto || family(options.family)->is_normal(), "{} goes with {} only", name,
+                  core::option("family", std::string(normal_family()->name())));
     core::require(options.recalibrate == "none", "{} goes with {} only", name, core::option("recalibrate", "none"));
     core::require(options.balance_front.empty(), "{} does not go with {}", core::option("balance_front"), name);
     // Noise carries an observation beyond the bound, and an error that is drawn back is not that of a bounded one.
@@ -86,7 +86,7 @@ FitResult fit_without_noise(const Archive& archive, const FitOptions& options, c
                             const std::function<FitResult(const Archive&, const FitOptions&, const Work&)>& fitted) {
     check_noise(archive, options);
     FitOptions own = options;  // rounds are of one and the same kind of forecast
-    own.family = "normal";
+    own.family = normal_family()->name();
     if (own.bias == kAuto) own.bias = "none";
     Archive rows = archive;
     rows.observation_error = {};

@@ -85,7 +85,7 @@ std::vector<OptionChoice> biases() {
     std::vector<OptionChoice> choices = without_help(fields::correction_names());
     choices.insert(choices.begin(), OptionChoice{fitting::kAuto, "the simplest that held-out rows do not refute"});
     choices.push_back(
-        {fitting::kNetworkBias, "linearly, and by a location that is learned in the same network as the scale"});
+        {fitting::kLearnedLocation, "linearly, and by a location that is learned in the same network as the scale"});
     return choices;
 }
 std::vector<OptionChoice> bound_kinds() {
@@ -171,7 +171,7 @@ std::vector<FitOption> make_table() {
          .more = message("none: the archive has predictions, or errors. With constant the location is learned together "
                          "with the scale ({}), else the mean comes first. auto fits both ways, with a Gaussian process "
                          "up to 300 rows, and takes the first that none after it beats clearly on held-out rows.",
-                         option("bias", fitting::kNetworkBias))},
+                         option("bias", fitting::kLearnedLocation))},
         {.name = "lower",
          .command = "--lower",
          .member = member<&FitOptions::lower>(),
@@ -209,7 +209,8 @@ std::vector<FitOption> make_table() {
                      "auto looks for a map from 500 rows on, and is none for the paper's recipe, with {}, and, where "
                      "it is not given by its name, for {} with {}. docs/recalibration.md says how it chooses, and what "
                      "is promised.",
-                     option("observation_error"), option("family", "normal"), option("bias", "none"))},
+                     option("observation_error"), option("family", std::string(normal_family()->name())),
+                     option("bias", "none"))},
         {.name = "calibration_share",
          .command = "--calibration-share",
          .member = member<&FitOptions::calibration_share>(),

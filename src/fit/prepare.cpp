@@ -38,7 +38,7 @@ const fields::Kind& form_of(const FitOptions& options) {
 }
 
 bool learns_location(const FitOptions& options) {
-    return options.bias == kNetworkBias;
+    return options.bias == kLearnedLocation;
 }
 
 bool mean_by_inputs(const FitOptions& options) {
@@ -154,7 +154,7 @@ void check(const Archive& archive, const FitOptions& options) {
     core::require(
         !several || form.gives_any_outputs(), "{} gives a scale alone; {} needs {}", core::option("form", options.form),
         learns_location(options) ? core::option("bias", options.bias) : core::option("family", options.family),
-        core::option("form", "network"));
+        core::option("form", std::string(fields::default_kind().name())));
     core::require(!form.needs_inputs() || !archive.inputs.empty(), "a {} needs at least one input", form.name());
     for (std::size_t k = 0; k < archive.input_types.size(); ++k) {
         const InputType& type = archive.input_types[k];
@@ -164,7 +164,7 @@ void check(const Archive& archive, const FitOptions& options) {
         if (type.kind != InputKind::category) continue;
         core::require(form.takes_categories() || !form.needs_inputs(),
                       "{} takes numbers only, but '{}' is a category; use {}", core::option("form", options.form),
-                      archive.input_names[k], core::option("form", "network"));
+                      archive.input_names[k], core::option("form", std::string(fields::default_kind().name())));
         core::require(!mean_by_inputs(options), "{} takes numbers only, but '{}' is a category",
                       core::option("mean", options.mean), archive.input_names[k]);
         for (const double code : archive.inputs[k])

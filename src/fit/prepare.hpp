@@ -13,7 +13,7 @@ namespace accrue::fitting {
 
 // The choices of FitOptions::bias, family, form, mean and so on that are not names of a correction, a family, a form or
 // a mean.
-inline constexpr const char* kNetworkBias = "network";
+inline constexpr const char* kLearnedLocation = "network";
 inline constexpr const char* kAuto = "auto";
 
 // The form that these options ask for; where the choice is left to the fit, the one that it begins with.

@@ -78,9 +78,10 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
             verdict.remarks.push_back(
                 core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
         else if (conditional.worst_is_bias && !learns_location(options) && grows)
-            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kNetworkBias)));
+            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kLearnedLocation)));
         else if (!conditional.worst_is_bias && !grows)
-            verdict.remarks.push_back(core::message("{} may help there.", core::option("form", "network")));
+            verdict.remarks.push_back(
+                core::message("{} may help there.", core::option("form", std::string(fields::default_kind().name()))));
         else
             verdict.remarks.push_back(core::message("Another input that tells these rows apart may help there: see {}.",
                                                     core::option("inputs")));

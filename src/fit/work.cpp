@@ -124,7 +124,7 @@ void open_checkpoint(const std::string& folder, bool resume, const std::string& 
     const fs::path file = fs::path(folder) / kNameOfFit;
     if (!fs::exists(file)) return keep_text(file, {}, fit);
     const OptionName option = core::option("resume");
-    core::require(resume, "{} holds a fit that was not finished: add {} to go on with it, or remove the folder", folder,
+    core::require(resume, "{} holds a fit that was not finished: add {} to continue it, or remove the folder", folder,
                   option);
     const std::optional<std::string> kept = kept_text(file, {});
     core::require(kept.has_value(), "{} is damaged: remove the folder", file.string());

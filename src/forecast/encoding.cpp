@@ -113,7 +113,7 @@ double Encoding::distance(double value) const {
 
 std::string Encoding::why_off_support(double value) const {
     if (std::isnan(value)) return fmt::format("{} is missing, and never was in the archive", printable(name));
-    if (is_category()) return fmt::format("{} is none of the archive's", printable(name));
+    if (is_category()) return fmt::format("{} has a value that is not in the archive", printable(name));
     for (const Gap& gap : gaps)
         if (value > gap.low && value < gap.high)
             return fmt::format("{} is {:.6g}, but the archive has nothing between {:.6g} and {:.6g}", printable(name),

@@ -88,7 +88,7 @@ TEST_F(Checkpoint, SaysWhatIsWrong) {
     EXPECT_EQ(process.wait().status, 128 + SIGTERM) << "the starts so far are kept";
     ASSERT_GE(starts(), 1U);
     EXPECT_EQ(refusal(accrue(arguments({"--checkpoint", checkpoint_}))),
-              "starts holds a fit that was not finished: add --resume to go on with it, or remove the folder");
+              "starts holds a fit that was not finished: add --resume to continue it, or remove the folder");
     EXPECT_EQ(refusal(accrue(arguments({"--checkpoint", checkpoint_, "--resume", "--seed", "2"}))),
               "starts holds another fit: its rows, its options, or the version or instruction level of accrue that "
               "made it are not those of this one");

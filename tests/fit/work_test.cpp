@@ -262,7 +262,7 @@ TEST(Work, CheckpointsOfOtherFitsAreRefused) {
         own.resume = resume;
         return support::refusal([&] { (void)fit(rows.archive(), options, own); });
     };
-    EXPECT_NE(refusal(way.rows, way.options, false).find("add --resume to go on"), std::string::npos);
+    EXPECT_NE(refusal(way.rows, way.options, false).find("add --resume to continue"), std::string::npos);
     FitOptions other = way.options;
     other.seed = 2;
     EXPECT_NE(refusal(way.rows, other, true).find("holds another fit"), std::string::npos);
