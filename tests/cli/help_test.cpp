@@ -18,8 +18,9 @@ protected:
     void SetUp() override {
         std::filesystem::create_directories(folder_.path("world/bin"));
         for (const char* name :
-             {"archive.csv", "forecasts.csv", "2023.csv", "2024.csv", "later.csv", "january.csv", "since_the_fit.csv"})
+             {"archive.csv", "forecasts.csv", "2023.csv", "2024.csv", "january.csv", "since_the_fit.csv"})
             folder_.file(std::string("world/") + name, table(true));
+        folder_.file("world/later.csv", with_members(table(true)));
         folder_.file("world/new.csv", table(false));
         folder_.file("world/ensemble.csv", "y,P1,P2\n1,0,2\n0,0,1\n12,9,15\n");
         folder_.file("world/quantiles.csv", "y,q05,q50,q95\n1,0,2,3\n0,0,1,2\n12,9,15,20\n");
@@ -106,6 +107,15 @@ private:
             if (observed) text += fmt::format(",{},{},{},{},{},1", mu + e, e, sigma, 1.5 * sigma, 1.1 * sigma);
             text += '\n';
         }
+        return text;
+    }
+    // With an ensemble of two beside each row.
+    static std::string with_members(const std::string& rows) {
+        std::istringstream lines(rows);
+        core::Random random(5);
+        std::string text;
+        for (std::string line; std::getline(lines, line);)
+            text += line + (text.empty() ? ",P1,P2\n" : fmt::format(",{},{}\n", random.normal(), random.normal()));
         return text;
     }
     static std::string numbers(int rows, int columns) {

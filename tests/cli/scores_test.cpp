@@ -254,7 +254,7 @@ TEST_F(Scores, RefuseWhatIsNotThere) {
     EXPECT_EQ(refused({"--quantile-columns", "q05=0.5,q50=0.5"}),
               "--quantile-columns: 'q05' and 'q50' have the same level, 0.5");
     EXPECT_TRUE(refused({"--quantile-columns", "q95=0.05,q05=0.95"})
-                    .starts_with("rows.csv row 1, columns 'q95' and 'q05': quantiles cross: "));
+                    .starts_with("rows.csv row 1 (line 2), columns 'q95' and 'q05': quantiles cross: "));
     EXPECT_EQ(refused({"--members", "P*", "--baselines", "climatolgy"}),
               "--baselines must be one of constant, climatology, isotonic, but it is 'climatolgy'; did you mean "
               "'climatology'?");

@@ -169,8 +169,8 @@ TEST_F(TimeCli, UpdateGoesByTheAdaptiveIntervalsThatPredictWrote) {
     EXPECT_NEAR(tail(folder_.content(moved)), before + 0.02 * 4 * 0.1, 1e-12);
     infinite.replace(infinite.rfind(",inf,"), 5, ",wide,");
     EXPECT_EQ(refusal(accrue({"update", model(), folder_.file("wide.csv", infinite), "-o", moved})),
-              "wide.csv row 12, column 'adaptive_upper_0.9': 'wide' must be a number, -inf or inf: it is an end of an "
-              "interval");
+              "wide.csv row 12 (line 13), column 'adaptive_upper_0.9': 'wide' must be a number, -inf or inf: it is an "
+              "end of an interval");
 }
 
 TEST_F(TimeCli, AModelWithoutATimeSaysSo) {
