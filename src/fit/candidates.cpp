@@ -155,26 +155,30 @@ public:
         f_.choose_starts(3);
     }
 
-    // Starts [first, last) of every fold, as far as there are so many. The first ones are the same whatever the last.
-    void train(std::size_t first, std::size_t last) {
-        const std::size_t starts = f_.starts;
-        std::vector<StartTask> tasks;
-        for (std::size_t k = 0; k < f_.options.folds; ++k)
-            for (std::size_t r = first; r < std::min(last, starts); ++r) tasks.push_back({k, r, 1 + k * starts + r});
-        if (tasks.empty()) return;
-        const bool all_at_once = first == 0 && last >= starts;
-        const auto run = f_.form.random_starts() && f_.options.stages && all_at_once ? train_in_stages : train_all;
-        std::vector<Trained> own =
-            run(f_.rows, divisions_, tasks, f_.score, f_.train_options(), f_.options.seed, f_.work);
-        std::vector<Trained>& all = forms_.front().trained;
-        all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
-        std::stable_sort(all.begin(), all.end(), [](const Trained& a, const Trained& b) {
-            return std::pair(a.outcome.fold, a.outcome.start) < std::pair(b.outcome.fold, b.outcome.start);
-        });
+    // Starts [0, last) of every fold, as far as there are so many and they are not trained yet. The first ones are the
+    // same whatever the last.
+    void train(std::size_t last) {
+        train(last, [](std::size_t) { return true; });
+    }
+    // One more start in folds where all so far found little of what the starts of other folds did: a candidate is not
+    // judged by bad luck. Whether there is any.
+    bool train_where_little_was_found() {
+        if (!f_.form.random_starts() || smallest_ < kRowsToJudge) return false;
+        std::vector<std::size_t> trained(f_.options.folds, 0);
+        std::vector<double> best(f_.options.folds, 0.0);  // skill
+        for (const Trained& t : forms_.front().trained) {
+            ++trained[t.outcome.fold];
+            best[t.outcome.fold] = std::max(best[t.outcome.fold], t.outcome.skill);
+        }
+        std::vector<double> sorted = best;
+        std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
+        const double little = kShareOfBestSkill * sorted[sorted.size() / 2];
+        const std::size_t last = *std::max_element(trained.begin(), trained.end()) + 1;
+        return train(last, [&](std::size_t fold) { return best[fold] < little; });
     }
     void train_all_starts() {
         std::vector<Trained> continued = f_.earlier_starts();
-        if (continued.empty()) return train(0, f_.starts);
+        if (continued.empty()) return train(f_.starts);
         forms_.front().trained =
             continue_all(std::move(continued), f_.rows, divisions_, f_.score, f_.train_options(), f_.work);
     }
@@ -244,6 +248,29 @@ public:
     }
 
 private:
+    template <typename Wanted>
+    bool train(std::size_t last, const Wanted& wanted) {
+        std::vector<Trained>& all = forms_.front().trained;
+        const auto is_trained = [&](std::size_t fold, std::size_t start) {
+            return std::any_of(all.begin(), all.end(),
+                               [&](const Trained& t) { return t.outcome.fold == fold && t.outcome.start == start; });
+        };
+        std::vector<StartTask> tasks;
+        for (std::size_t k = 0; k < f_.options.folds; ++k)
+            for (std::size_t r = 0; wanted(k) && r < std::min(last, f_.starts); ++r)
+                if (!is_trained(k, r)) tasks.push_back({k, r, 1 + k * f_.starts + r});
+        if (tasks.empty()) return false;
+        const bool all_at_once = all.empty() && last >= f_.starts;
+        const auto run = f_.form.random_starts() && f_.options.stages && all_at_once ? train_in_stages : train_all;
+        std::vector<Trained> own =
+            run(f_.rows, divisions_, tasks, f_.score, f_.train_options(), f_.options.seed, f_.work);
+        all.insert(all.end(), std::make_move_iterator(own.begin()), std::make_move_iterator(own.end()));
+        std::stable_sort(all.begin(), all.end(), [](const Trained& a, const Trained& b) {
+            return std::pair(a.outcome.fold, a.outcome.start) < std::pair(b.outcome.fold, b.outcome.start);
+        });
+        return true;
+    }
+
     // What was trained of one form.
     struct FormStarts {
         const fields::Kind* form;
@@ -390,8 +417,9 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
     const auto trial = [&](const FitOptions& own) {
         auto fit = made(tried, own);
         fit->prepare();
-        fit->train(0, 1);
+        fit->train(1);
         fit->judge_starts();
+        while (fit->train_where_little_was_found()) fit->judge_starts();
         return fit;
     };
     Candidates outcomes;
@@ -430,7 +458,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         chosen->prepare();
         chosen->train_all_starts();
     } else {
-        chosen->train(1, std::numeric_limits<std::size_t>::max());
+        chosen->train(std::numeric_limits<std::size_t>::max());
     }
     chosen->train_pooled_forms();
     chosen->judge_starts();

@@ -18,10 +18,6 @@ namespace {
 
 // From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
 constexpr std::size_t kRowsToShareThreads = 200'000;
-// In folds of at least so many rows a start is dropped when its skill is below half of the fold's best; in smaller ones
-// skill is mostly chance and dropping hurts.
-constexpr std::size_t kRowsToJudge = 500;
-constexpr double kShareOfBestSkill = 0.5;
 
 constexpr double kRowsToBeginSmaller = 100'000;  // a stage of so many has one before it
 constexpr double kGrowth = 3;                    // of a stage over the one before
