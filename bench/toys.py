@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well sigma(x) is recovered on the paper's toy data, and how often a choice that is left to the fit pays where there is nothing to gain.
 
-    bench/toys.py [--accrue build/bin/accrue] [--seeds 100] [--seeds-5d 5] [--first-seed 1] [--form auto] [--jobs 1]
+    bench/toys.py [--accrue build/bin/accrue] [--seeds 100] [--seeds-5d 5] [--first-seed 1] [--form auto] [--options '--score nlpd'] [--jobs 1]
 
 The prediction is exact. Error: root mean square distance of the forecast's sigma to the true one on a grid of 101 points (5D: 10,000 random points), averaged over the seeds. Normal: how many of
 the fits took the normal distribution around the given prediction, and a recalibration.
@@ -13,6 +13,7 @@ import json
 import math
 import multiprocessing
 import pathlib
+import shlex
 import subprocess
 import tempfile
 import time
@@ -62,10 +63,11 @@ def main():
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--seeds-5d", type=int, default=5)
     parser.add_argument("--form", default="auto")
+    parser.add_argument("--options", default="", help="more options of accrue fit, in one word")
     parser.add_argument("--jobs", type=int, default=1, help="fits at once, each on one thread where there are several")
     parser.add_argument("--first-seed", type=int, default=1)
     arguments = parser.parse_args()
-    options = ["--form", arguments.form, *(["--threads", "1"] if arguments.jobs > 1 else [])]
+    options = ["--form", arguments.form, *shlex.split(arguments.options), *(["--threads", "1"] if arguments.jobs > 1 else [])]
     print("| set | seeds | error | normal around the prediction | recalibrated | seconds per seed |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch, multiprocessing.Pool(arguments.jobs) as pool:

@@ -42,6 +42,7 @@ void RowPlaces::begin_file(std::string file, Dimensions grid) {
 }
 
 void RowPlaces::add(std::size_t before, std::span<const RowRun> runs) {
+    if (runs.empty()) return;
     File& file = files_.back();
     for (RowRun run : runs) {
         run.used += before;
