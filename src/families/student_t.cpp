@@ -1,29 +1,51 @@
 // [STUDENT-T] with nu degrees of freedom, of which the further parameter is the logarithm.
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/quadrature/gauss.hpp>
-#include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "families/members.hpp"
 #include "families/normal.hpp"
+#include "families/rows.hpp"
 
 namespace accrue::families {
 
 namespace {
 
-using boost::math::digamma;
 using boost::math::quadrature::gauss;
+// Double is enough: long double is ten times slower.
+using Double = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
+
+double digamma(double x) {
+    return boost::math::digamma(x, Double());
+}
 
 double log_beta(double a, double b) {
-    using boost::math::lgamma;  // the C library's writes a global variable
-    return lgamma(a) + lgamma(b) - lgamma(a + b);
+    const auto log_gamma = [](double x) {
+        return boost::math::lgamma(x, Double());
+    };  // the C library's writes a global
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
 }
 
 double log_cosh(double x) {
     return std::fabs(x) + std::log1p(std::exp(-2 * std::fabs(x))) - std::log(2.0);
+}
+
+// f(x, weight) at the 15 nodes of Gauss and Legendre.
+template <typename F>
+void over(double from, double to, const F& f) {
+    const auto& nodes = gauss<double, 15>::abscissa();
+    const auto& weights = gauss<double, 15>::weights();
+    const double middle = (from + to) / 2;
+    const double half = (to - from) / 2;
+    f(middle, half * weights[0]);
+    for (std::size_t k = 1; k < nodes.size(); ++k) {
+        f(middle - half * nodes[k], half * weights[k]);
+        f(middle + half * nodes[k], half * weights[k]);
+    }
 }
 
 // At u >= 0; all else follows by symmetry.
@@ -34,27 +56,8 @@ public:
 
     // With u = sqrt(nu)*sinh(w): 1 + u^2/nu is cosh(w)^2, which does not overflow as a logarithm.
     double log_pdf() const { return log_normaliser_ - std::log(nu_) / 2 - (nu_ + 1) * log_cosh(w_); }
-    double log_survival() const {
-        const double p = survival();
-        if (p > 1e-290) return std::log(p);
-        // I_x(a, 1/2) as its power series, x = nu/(nu + u^2) = 1/cosh(w)^2: so far out x is below .01.
-        const double a = nu_ / 2;
-        const double log_x = -2 * log_cosh(w_);
-        const double x = std::exp(log_x);
-        double sum = 0;
-        double term = 1;
-        for (int n = 0; n < 12; ++n) {
-            sum += term / (a + n);
-            term *= x * (n + 0.5) / (n + 1);
-        }
-        return a * log_x + log_normaliser_ + std::log(sum / 2);
-    }
-    double survival() const {
-        if (std::isnan(u_)) return u_;
-        const double c = std::exp(-2 * log_cosh(w_));
-        const double s = std::tanh(w_) * std::tanh(w_);
-        return (c < 0.5 ? boost::math::ibeta(nu_ / 2, 0.5, c) : boost::math::ibetac(0.5, nu_ / 2, s)) / 2;
-    }
+    double log_survival() const { return tail().log; }
+    double survival() const { return std::exp(tail().log); }
     double normal_score() const { return normal_score_above(log_survival()); }
     double normal_score_slope() const {
         const double above = log_survival();
@@ -65,32 +68,8 @@ public:
     double crps() const { return u_ * (1 - 2 * survival()) + 2 * spread() / (nu_ - 1) - gini(); }
 
     // By nu.
-    double log_pdf_by_nu() const { return log_pdf_by_nu(w_); }
-    double log_survival_by_nu() const {
-        // Of the density in w, proportional to cosh(w)^-nu, the mean of the density's slope above w: in units of its
-        // decay, of which 40 are all. Near the median as an integral from there, since the median does not move.
-        if (w_ * std::sqrt(nu_) < kNear) {
-            const auto slope = [&](double w) { return std::exp(-nu_ * log_cosh(w)) * log_pdf_by_nu(w); };
-            return -std::exp(log_normaliser_) * gauss<double, 15>::integrate(slope, 0.0, w_) / survival();
-        }
-        const double unit = 1 / (nu_ * std::tanh(w_));
-        const double here = log_cosh(w_);
-        double all = 0;
-        double slopes = 0;
-        double from = 0;
-        for (const double to : {3.0, 9.0, 18.0, 40.0}) {
-            // Differences from here, so that what is large cancels.
-            const auto at = [&](double v, bool weighted) {
-                const double w = w_ + v * unit;
-                const double density = std::exp(-nu_ * (log_cosh(w) - here));
-                return weighted ? density * (log_pdf_by_nu(w) - log_pdf_by_nu(w_)) : density;
-            };
-            all += gauss<double, 15>::integrate([&](double v) { return at(v, false); }, from, to);
-            slopes += gauss<double, 15>::integrate([&](double v) { return at(v, true); }, from, to);
-            from = to;
-        }
-        return log_pdf_by_nu(w_) + slopes / all;
-    }
+    double log_pdf_by_nu() const { return by_nu_of_all() + weighed_by_nu(log_cosh(w_)); }
+    double log_survival_by_nu() const { return tail().log_by_nu; }
     double crps_by_nu() const {
         const double own = spread();
         const double by_cdf = -survival() * log_survival_by_nu();
@@ -103,12 +82,61 @@ public:
     }
 
 private:
+    // The probability beyond u, in logarithms.
+    struct Tail {
+        double log;
+        double log_by_nu;
+    };
     static constexpr double kNear = 1.5;
 
-    double log_pdf_by_nu(double w) const {
-        const double t = std::tanh(w);
-        return -1 / (2 * nu_) - (digamma(nu_ / 2) - digamma((nu_ + 1) / 2)) / 2 - log_cosh(w) +
-               (nu_ + 1) / (2 * nu_) * t * t;
+    const Tail& tail() const {
+        if (!tail_) tail_ = w_ * std::sqrt(nu_) < kNear ? near() : far();
+        return *tail_;
+    }
+    // The density in w is proportional to cosh(w)^-nu. Near the median as an integral from there: it does not move.
+    Tail near() const {
+        double below = 0;
+        double slopes = 0;
+        over(0.0, w_, [&](double w, double weight) {
+            const double log_density = log_cosh(w);
+            const double density = weight * std::exp(-nu_ * log_density);
+            below += density;
+            slopes += density * weighed_by_nu(log_density);
+        });
+        const double normaliser = std::exp(log_normaliser_);
+        const double above = 0.5 - normaliser * below;
+        return {std::log(above), -normaliser * (slopes + by_nu_of_all() * below) / above};
+    }
+    // Further out from here on, in units of the density's decay, of which 40 are all. Differences from here, so that
+    // what is large cancels.
+    Tail far() const {
+        constexpr double kInfinity = std::numeric_limits<double>::infinity();
+        if (w_ == kInfinity) return {-kInfinity, -kInfinity};
+        const double unit = 1 / (nu_ * std::tanh(w_));
+        const double here = log_cosh(w_);
+        double all = 0;
+        double slopes = 0;
+        double from = 0;
+        for (const double to : {3.0, 9.0, 18.0, 40.0}) {
+            over(from, to, [&](double v, double weight) {
+                const double log_density = log_cosh(w_ + v * unit);
+                const double density = weight * std::exp(-nu_ * (log_density - here));
+                all += density;
+                slopes += density * (weighed_by_nu(log_density) - weighed_by_nu(here));
+            });
+            from = to;
+        }
+        return {log_normaliser_ - nu_ * here + std::log(all * unit), log_pdf_by_nu() + slopes / all};
+    }
+
+    // The slope of the density's logarithm by nu at a fixed u: what is the same everywhere, and the rest where
+    // log(cosh(w)) is so much.
+    double by_nu_of_all() const {
+        if (std::isnan(by_nu_of_all_)) by_nu_of_all_ = -1 / (2 * nu_) - (digamma(nu_ / 2) - digamma((nu_ + 1) / 2)) / 2;
+        return by_nu_of_all_;
+    }
+    double weighed_by_nu(double log_cosh_of_w) const {
+        return -log_cosh_of_w + (nu_ + 1) / (2 * nu_) * -std::expm1(-2 * log_cosh_of_w);  // tanh(w)^2
     }
     // Half the mean distance of two draws.
     double gini() const {
@@ -116,6 +144,9 @@ private:
     }
 
     double u_, nu_, w_, log_normaliser_;
+    // When asked for.
+    mutable std::optional<Tail> tail_;
+    mutable double by_nu_of_all_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 class StudentT final : public Family {
@@ -152,13 +183,34 @@ public:
     void further_slopes(double u, Further f, const FurtherSlopes& slopes) const override {
         const Upper own = at(u, f);
         const double nu = std::exp(f[0]);
-        if (!slopes.normal_score.empty())
-            slopes.normal_score[0] = std::copysign(nu * mills_ratio(own.normal_score()), u) * -own.log_survival_by_nu();
+        if (!slopes.normal_score.empty()) slopes.normal_score[0] = normal_score_by_log_nu(own, u, f);
         if (!slopes.crps.empty()) slopes.crps[0] = nu * own.crps_by_nu();
         if (!slopes.log_pdf.empty()) slopes.log_pdf[0] = nu * own.log_pdf_by_nu();
     }
+    // Everything of a row from one integral.
+    void crps_rows(const Rows& rows, double* values, const RowSlopes* slopes, Precision) const override {
+        for_rows(*this, rows, slopes, [&](std::size_t i, double u, Further f, std::span<double> by) -> RowSlope {
+            const Upper own = at(u, f);
+            values[i] = rows.scales[i] * own.crps();
+            if (slopes == nullptr) return {};
+            by[0] = rows.scales[i] * std::exp(f[0]) * own.crps_by_nu();
+            return {std::copysign(rows.scales[i], u) * (1 - 2 * own.survival()), values[i]};
+        });
+    }
+    void normal_score_rows(const Rows& rows, double* values, const RowSlopes* slopes) const override {
+        for_rows(*this, rows, slopes, [&](std::size_t i, double u, Further f, std::span<double> by) -> RowSlope {
+            const Upper own = at(u, f);
+            values[i] = std::copysign(own.normal_score(), u);
+            if (slopes == nullptr) return {};
+            by[0] = normal_score_by_log_nu(own, u, f);
+            return {own.normal_score_slope(), 0};
+        });
+    }
 
 private:
+    static double normal_score_by_log_nu(const Upper& own, double u, Further f) {
+        return std::copysign(std::exp(f[0]) * mills_ratio(own.normal_score()), u) * -own.log_survival_by_nu();
+    }
     static Upper at(double u, Further f) { return {std::fabs(u), f[0]}; }
     static double upper_tail(double u, Further f) { return at(u, f).survival(); }
 };
