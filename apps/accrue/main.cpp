@@ -141,6 +141,15 @@ std::string unknown_option(const CLI::App& command) {
     return {};
 }
 
+// The first option that has more values than it takes, in words; empty where none has.
+std::string repeated_option(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options())
+        if (option->get_items_expected_max() == 1 && option->results().size() > 1)
+            return fmt::format("{} is given {} times, but takes one value", option->get_name(),
+                               option->results().size());
+    return {};
+}
+
 // Runs the command; a request for help or the version is answered on standard output.
 void run(CLI::App& app, int argc, char** argv) {
     try {
@@ -320,9 +329,11 @@ static int parse_and_run(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         const auto used = app.get_subcommands();
         const std::string command = used.empty() ? "accrue" : "accrue " + used.front()->get_name();
-        const std::string unknown = unknown_option(used.empty() ? app : *used.front());
-        return fail(kBadInput, fmt::format("{} ('{} --help' explains the options)",
-                                           unknown.empty() ? error.what() : unknown, command));
+        const CLI::App& own = used.empty() ? app : *used.front();
+        std::string why = unknown_option(own);
+        if (why.empty() && dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) why = repeated_option(own);
+        return fail(kBadInput,
+                    fmt::format("{} ('{} --help' explains the options)", why.empty() ? error.what() : why, command));
     } catch (const accrue::InputError& error) {
         return fail(kBadInput, error.what());
     } catch (const accrue::BrokenPipe&) {

@@ -224,6 +224,8 @@ TEST_F(BadInput, OptionsThatAreUnknownMissingOrExcludeEachOther) {
     EXPECT_EQ(message_for_file(file, {"--missing", "dorp"}),
               "--missing: must be one of {drop,refuse}, but it is 'dorp'; did you mean 'drop'?" + help);
     EXPECT_EQ(message_for_file(file, {"--threads", "-1"}), "--threads: '-1' is not a count" + help);
+    EXPECT_EQ(message_for_file(file, {"--threads", "1", "--threads", "2"}),
+              "--threads is given 2 times, but takes one value" + help);
     EXPECT_EQ(message_for_file(file, {"--line\nbreak"}).find('\n'), std::string::npos);
 }
 
