@@ -30,6 +30,8 @@ constexpr double kWorthTrying = 0.005;
 // Candidates are tried on so many rows at most, drawn at random.
 constexpr std::size_t kRowsOfTrial = 50'000;
 constexpr std::uint64_t kTrialStream = 1'000'099;
+// A start found nothing where its skill is below such a share of that of the median fold.
+constexpr double kNothing = 0.1;
 // Forms are pooled up to so many rows: it helps small archives, and takes up to twice the time.
 constexpr std::size_t kRowsToPool = 20'000;
 
@@ -160,9 +162,9 @@ public:
     void train(std::size_t last) {
         train(last, [](std::size_t) { return true; });
     }
-    // One more start in folds where all so far found little of what the starts of other folds did: a candidate is not
+    // One more start in folds where all so far found nothing of what the starts of other folds did: a candidate is not
     // judged by bad luck. Whether there is any.
-    bool train_where_little_was_found() {
+    bool train_where_nothing_was_found() {
         if (!f_.form.random_starts() || smallest_ < kRowsToJudge) return false;
         std::vector<std::size_t> trained(f_.options.folds, 0);
         std::vector<double> best(f_.options.folds, 0.0);  // skill
@@ -172,9 +174,9 @@ public:
         }
         std::vector<double> sorted = best;
         std::nth_element(sorted.begin(), sorted.begin() + std::ssize(sorted) / 2, sorted.end());
-        const double little = kShareOfBestSkill * sorted[sorted.size() / 2];
+        const double nothing = kNothing * sorted[sorted.size() / 2];
         const std::size_t last = *std::max_element(trained.begin(), trained.end()) + 1;
-        return train(last, [&](std::size_t fold) { return best[fold] < little; });
+        return train(last, [&](std::size_t fold) { return best[fold] < nothing; });
     }
     void train_all_starts() {
         std::vector<Trained> continued = f_.earlier_starts();
@@ -419,7 +421,7 @@ FitResult default_recipe(const Archive& archive, const FitOptions& options, cons
         fit->prepare();
         fit->train(1);
         fit->judge_starts();
-        while (fit->train_where_little_was_found()) fit->judge_starts();
+        while (fit->train_where_nothing_was_found()) fit->judge_starts();
         return fit;
     };
     Candidates outcomes;

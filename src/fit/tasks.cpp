@@ -18,6 +18,8 @@ namespace {
 
 // From so many rows on starts run one after the other, each on all threads, so that memory holds one start's numbers.
 constexpr std::size_t kRowsToShareThreads = 200'000;
+// A start is dropped when its skill is below such a share of its fold's best.
+constexpr double kShareOfBestSkill = 0.5;
 
 constexpr double kRowsToBeginSmaller = 100'000;  // a stage of so many has one before it
 constexpr double kGrowth = 3;                    // of a stage over the one before

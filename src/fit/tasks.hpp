@@ -9,10 +9,8 @@
 
 namespace accrue::fitting {
 
-// In folds of at least so many rows a start is dropped when its skill is below half of the fold's best; in smaller ones
-// skill is mostly chance and dropping hurts.
+// In folds of at least so many rows a start is judged by its skill; in smaller ones that is mostly chance.
 inline constexpr std::size_t kRowsToJudge = 500;
-inline constexpr double kShareOfBestSkill = 0.5;
 
 struct StartTask {
     std::size_t fold;

@@ -74,7 +74,7 @@ TEST(FitStatistics, NetworkLearnsFiveDimensions) {
 
 // One start in thirty finds nothing here. Of these archives one fold's first start is such: a candidate must not be
 // taken because another had bad luck. Of 48 archives the normal around the prediction was taken in all; before folds
-// with little skill got another start, in 42.
+// without skill got another start, in 42.
 TEST(FitStatistics, NoCandidateIsJudgedByABadStart) {
     for (const std::uint64_t seed : {110U, 128U}) {
         auto data = support::paper_rows("5D", 10000, seed);
