@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "families/normal.hpp"
+
 namespace accrue::verification {
 
 FamilyRows::FamilyRows(std::span<const double> means, std::span<const double> sigmas, const Families& families)
@@ -37,6 +39,21 @@ double FamilyRows::crps_above(double threshold, double y, std::size_t row) const
     const double value =
         families_.with(row, [&](const Standardised& family) { return family.crps(at) - family.squares_below(from); });
     return std::max(value, 0.0) * sigmas_[row];
+}
+
+std::vector<double> FamilyRows::breakpoints() const {
+    constexpr std::size_t kFewRows = 1024;
+    constexpr std::size_t kFew = 3072;
+    std::vector<double> points;
+    if (rows() > kFewRows) return points;
+    // Of every row so many quantiles, from -3 standard deviations of a normal distribution to 3.
+    const std::size_t levels = std::clamp<std::size_t>(kFew / rows(), 3, 9);
+    for (std::size_t row = 0; row < rows(); ++row)
+        for (std::size_t k = 0; k < levels; ++k) {
+            const double z = -3 + 6 * static_cast<double>(k) / static_cast<double>(levels - 1);
+            points.push_back(quantile(families::normal_cdf(z), row));
+        }
+    return points;
 }
 
 void sorted_members(MemberColumns members, std::size_t row, std::vector<double>& sorted) {

@@ -22,7 +22,7 @@ public:
     virtual double crps(double y, std::size_t row) const = 0;
     // The integral over x >= threshold of (cdf(x) - [x >= y])^2.
     virtual double crps_above(double threshold, double y, std::size_t row) const = 0;
-    // Where cdfs of rows jump, if these are few enough to look at each.
+    // Where cdfs of rows jump or rise, if these are few enough to look at each.
     virtual std::vector<double> breakpoints() const { return {}; }
 };
 
@@ -35,6 +35,7 @@ public:
     double quantile(double probability, std::size_t row) const override;
     double crps(double y, std::size_t row) const override;
     double crps_above(double threshold, double y, std::size_t row) const override;
+    std::vector<double> breakpoints() const override;
 
 private:
     double mean(std::size_t row) const { return means_.empty() ? 0 : means_[row]; }

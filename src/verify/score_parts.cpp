@@ -39,6 +39,22 @@ double mean_of(std::size_t rows, std::span<const double> weights, Value&& value)
            total_weight(weights, rows);
 }
 
+// Of the distribution of all observations: the integral of share*(1 - share), share being that of those below.
+double climatology_crps(std::span<const double> y, std::span<const double> weights) {
+    std::vector<std::size_t> order(y.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return y[a] < y[b]; });
+    const double total = total_weight(weights, y.size());
+    double below = 0;
+    double sum = 0;
+    for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+        below += weight_of(weights, order[k]);
+        const double share = below / total;
+        sum += (y[order[k + 1]] - y[order[k]]) * share * std::max(0.0, 1 - share);
+    }
+    return sum;
+}
+
 // A row with a probability of something, and whether it happened.
 struct Outcome {
     double probability, weight;
@@ -287,20 +303,21 @@ ScoreParts crps_parts(const RowDistributions& forecast, std::span<const double> 
         for (std::size_t k = task * per_task; k < std::min(nodes.size(), (task + 1) * per_task); ++k)
             parts[k] = brier(nodes[k].y);
     });
-    ScoreParts sum;
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-        sum.miscalibration += nodes[k].weight * parts[k].miscalibration;
-        sum.discrimination += nodes[k].weight * parts[k].discrimination;
-        sum.uncertainty += nodes[k].weight * parts[k].uncertainty;
-    }
+    double best = 0;  // the score of the best increasing map of the probabilities, which alone is a sum over nodes
+    for (std::size_t k = 0; k < nodes.size(); ++k)
+        best += nodes[k].weight * (parts[k].uncertainty - parts[k].discrimination);
     // Where nothing, or everything, is observed below the threshold the best probability is known.
     const auto ends = std::minmax_element(y.begin(), y.end());
     const double first = *ends.first;
     const double last = *ends.second;
-    sum.miscalibration += mean_of(n, weights, [&](std::size_t i) {
+    const double beyond = mean_of(n, weights, [&](std::size_t i) {
         const double below = forecast.crps(y[i], i) - forecast.crps_above(first, y[i], i);
         return std::max(0.0, below) + forecast.crps_above(last, y[i], i);
     });
+    const double between = mean_of(n, weights, [&](std::size_t i) { return forecast.crps(y[i], i); }) - beyond;
+    const double uncertainty = climatology_crps(y, weights);
+    best = std::max(0.0, std::min({best, between, uncertainty}));
+    ScoreParts sum{0, beyond + std::max(0.0, between - best), uncertainty - best, uncertainty};
     sum.score = sum.miscalibration - sum.discrimination + sum.uncertainty;
     return sum;
 }

@@ -28,9 +28,10 @@ Coverage interval_figures(double level, std::span<const double> y, std::span<con
 ExceedanceFigures exceedance(const RowDistributions& forecast, double threshold, std::span<const double> y,
                              std::span<const double> weights, std::uint64_t seed);
 
-// The CRPS as the integral over thresholds of Brier scores, each with its parts by isotonic regression. Between the
-// smallest and the largest observation the integral is a sum over nodes: Gauss-Legendre formulas between observations,
-// or between quantiles of them where they are many. Beyond, where all is miscalibration, it is exact.
+// The CRPS as the integral over thresholds of Brier scores, each with its parts by isotonic regression. The score and
+// its uncertainty are exact; what the best map leaves of the score is between the smallest and the largest observation
+// a sum over nodes: Gauss-Legendre formulas between observations and where the forecasts rise, or between quantiles of
+// the observations where they are many.
 ScoreParts crps_parts(const RowDistributions& forecast, std::span<const double> y, std::span<const double> weights);
 
 // The miscalibration of the same forecasts where observations are drawn from them.

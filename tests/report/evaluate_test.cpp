@@ -147,7 +147,7 @@ TEST_F(Evaluations, OfEnsemblesAndQuantilesAreTheSameInMemoryAndInFiles) {
     EXPECT_EQ(read.forecasts[2].verification.by[0].values.size(), 2U);
     // Where the model has a mean of its own, thresholds are seen from there.
     const ScoreParts& parts = *read.forecasts[0].details.crps_parts;
-    EXPECT_NEAR(parts.score, read.forecasts[0].verification.crps, 1e-3);
+    EXPECT_NEAR(parts.score, read.forecasts[0].verification.crps, 1e-12);
 }
 
 TEST_F(Evaluations, ReportsDrawEnsemblesAndShowTheScoresOfQuantiles) {

@@ -107,7 +107,8 @@ TEST(CrpsParts, EqualADecompositionAtEveryNode) {
                 const Rows rows = drawn(n, weighted, 7 + n, ties);
                 const FamilyRows forecast = normal_rows(rows);
                 ScoreParts wanted;
-                for (const ThresholdNode& node : threshold_nodes(rows.y, {})) {
+                double best = 0;
+                for (const ThresholdNode& node : threshold_nodes(rows.y, forecast.breakpoints())) {
                     Values p;
                     std::vector<bool> happened;
                     for (std::size_t i = 0; i < n; ++i) {
@@ -115,10 +116,17 @@ TEST(CrpsParts, EqualADecompositionAtEveryNode) {
                         happened.push_back(rows.y[i] <= node.y);
                     }
                     const Brier own = brier_by_definition(p, happened, rows);
-                    wanted.miscalibration += node.weight * own.miscalibration;
-                    wanted.discrimination += node.weight * own.discrimination;
-                    wanted.uncertainty += node.weight * own.uncertainty;
+                    best += node.weight * (own.uncertainty - own.discrimination);
                 }
+                // The score that the best map leaves, and exact sums: of all pairs of observations, of the CRPS.
+                for (std::size_t i = 0; i < n; ++i)
+                    for (std::size_t k = 0; k < n; ++k)
+                        wanted.uncertainty += weight_of(rows, i) * weight_of(rows, k) *
+                                              std::fabs(rows.y[i] - rows.y[k]) / (2 * total(rows) * total(rows));
+                wanted.discrimination = wanted.uncertainty - best;
+                const Values crps = crps_of(forecast, rows);
+                for (std::size_t i = 0; i < n; ++i) wanted.score += weight_of(rows, i) * crps[i] / total(rows);
+                double beyond = 0;
                 // Beyond the observations: the squares of the cdf below, and of what is left above, by quadrature.
                 using Quadrature = boost::math::quadrature::gauss_kronrod<double, 61>;
                 const double low = *std::min_element(rows.y.begin(), rows.y.end());
@@ -130,14 +138,55 @@ TEST(CrpsParts, EqualADecompositionAtEveryNode) {
                     const double above = Quadrature::integrate(
                         [&](double x) { return std::pow(normal_cdf((rows.mean[i] - x) / rows.sigma[i]), 2); }, high,
                         std::max(high, rows.mean[i]) + 40 * rows.sigma[i], 15, 1e-14);
-                    wanted.miscalibration += weight_of(rows, i) / total(rows) * (below + above);
+                    beyond += weight_of(rows, i) / total(rows) * (below + above);
                 }
+                EXPECT_LE(best, wanted.score - beyond + 1e-12) << n;
+                wanted.miscalibration = wanted.score - best;
                 const ScoreParts parts = crps_parts(forecast, rows.y, rows.weight);
                 EXPECT_NEAR(parts.miscalibration, wanted.miscalibration, 1e-12) << n;
                 EXPECT_NEAR(parts.discrimination, wanted.discrimination, 1e-12) << n;
                 EXPECT_NEAR(parts.uncertainty, wanted.uncertainty, 1e-12) << n;
+                EXPECT_NEAR(parts.score, wanted.score, 1e-12) << n;
                 EXPECT_EQ(parts.score, parts.miscalibration - parts.discrimination + parts.uncertainty);
             }
+}
+
+// Forecasts that are narrow beside the way between observations rise between nodes that are of observations alone.
+TEST(CrpsParts, OfSharpForecastsAreThoseOfManyThresholds) {
+    for (const std::size_t n : {3U, 30U, 300U, 1000U})
+        for (const double sigma : {0.01, 0.1, 1.0}) {
+            core::Random random(100 + n);
+            Rows rows;
+            for (std::size_t i = 0; i < n; ++i) {
+                rows.mean.push_back(1000 * random.uniform());
+                rows.sigma.push_back(sigma);
+                rows.y.push_back(rows.mean.back() + 1.5 * sigma * random.normal());
+            }
+            const FamilyRows forecast = normal_rows(rows);
+            const ScoreParts parts = crps_parts(forecast, rows.y, {});
+            const Values crps = crps_of(forecast, rows);
+            const double mean = std::accumulate(crps.begin(), crps.end(), 0.0) / static_cast<double>(n);
+            EXPECT_NEAR(parts.score, mean, 1e-9 * parts.uncertainty) << n;
+            EXPECT_GE(parts.miscalibration, 0) << n;
+            EXPECT_LE(parts.miscalibration, mean + 1e-9 * parts.uncertainty) << n;
+            // Twenty times as many thresholds about every row, of which none is far from a forecast that rises.
+            Values fine;
+            for (std::size_t i = 0; i < n; ++i)
+                for (int k = -30; k <= 30; ++k) fine.push_back(rows.mean[i] + 0.2 * k * sigma);
+            if (n > 30) continue;  // as many by as many
+            double best = 0;
+            for (const ThresholdNode& node : threshold_nodes(rows.y, fine)) {
+                Values p;
+                std::vector<bool> happened;
+                for (std::size_t i = 0; i < n; ++i) {
+                    p.push_back(normal_cdf((node.y - rows.mean[i]) / sigma));
+                    happened.push_back(rows.y[i] <= node.y);
+                }
+                const Brier own = brier_by_definition(p, happened, rows);
+                best += node.weight * (own.uncertainty - own.discrimination);
+            }
+            EXPECT_NEAR(parts.uncertainty - parts.discrimination, best, 0.02 * mean) << n << ' ' << sigma;
+        }
 }
 
 TEST(CrpsParts, AddUpToTheCrps) {
@@ -149,9 +198,8 @@ TEST(CrpsParts, AddUpToTheCrps) {
     const ScoreParts parts = crps_parts(forecast, rows.y, {});
     const double mean = std::accumulate(crps.begin(), crps.end(), 0.0) / 3000;
     const Values climatology = climatology_crps(rows.y, {});
-    // 3,000 jumps between some 640 nodes.
-    EXPECT_NEAR(parts.score, mean, 1e-3 * mean);
-    EXPECT_NEAR(parts.uncertainty, std::accumulate(climatology.begin(), climatology.end(), 0.0) / 3000, 1e-3);
+    EXPECT_NEAR(parts.score, mean, 1e-12);
+    EXPECT_NEAR(parts.uncertainty, std::accumulate(climatology.begin(), climatology.end(), 0.0) / 3000, 1e-12);
     EXPECT_GT(parts.miscalibration, 0);
     EXPECT_GT(parts.discrimination, 0);
     // Its sigmas are too small by a third: that is more than chance, and less than all of it.
