@@ -110,10 +110,8 @@ private:
     std::map<int, std::vector<Arena>> free_;
 };
 
-Arenas& arenas() {
-    static Arenas& all = *new Arenas;  // never ended: oneTBB may be gone before
-    return all;
-}
+// There before any thread asks; never ended, as oneTBB may be gone before.
+Arenas& arenas = *new Arenas;
 
 }  // namespace
 
@@ -125,8 +123,8 @@ void with_threads(int threads, const std::function<void()>& work) {
     const int given = threads > 0 ? std::min(threads, most) : tbb::task_arena::automatic;
     struct Borrowed {
         int threads;
-        Arenas::Arena arena = arenas().take(threads);
-        ~Borrowed() { arenas().give_back(threads, std::move(arena)); }
+        Arenas::Arena arena = arenas.take(threads);
+        ~Borrowed() { arenas.give_back(threads, std::move(arena)); }
     };
     const Borrowed borrowed{given};
     Crossing crossing;  // to a thread of the arena, where it is in use

@@ -22,7 +22,8 @@ constexpr double kOneSided = 6.5;
 
 // log(n!) less Stirling's (n + 1/2) log n - n + log(2 pi)/2.
 double stirling_rest(double n) {
-    if (n < 16) return std::lgamma(n + 1) - (n + 0.5) * std::log(n) + n - std::log(2 * std::numbers::pi) / 2;
+    int sign = 0;  // lgamma writes a global variable
+    if (n < 16) return ::lgamma_r(n + 1, &sign) - (n + 0.5) * std::log(n) + n - std::log(2 * std::numbers::pi) / 2;
     const double square = n * n;
     return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - 1.0 / 1680 / square) / square) / square) / n;
 }

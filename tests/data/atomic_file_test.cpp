@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -21,7 +22,7 @@
 #include "temporary_folder.hpp"
 
 // Every fsync() of this program and of the library that it tests comes by here.
-static int synced_folders = 0;
+static std::atomic<int> synced_folders = 0;
 extern "C" int fsync(int descriptor) {
     struct stat status {};
     if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) ++synced_folders;
@@ -29,7 +30,7 @@ extern "C" int fsync(int descriptor) {
 }
 
 // And every unlinkat(), which says whether standard input was open then.
-static int removals_with_input_open = 0, removals = 0;
+static std::atomic<int> removals_with_input_open = 0, removals = 0;
 extern "C" int unlinkat(int folder, const char* name, int flags) noexcept {
     ++removals;
     if (::fcntl(STDIN_FILENO, F_GETFD) >= 0) ++removals_with_input_open;
