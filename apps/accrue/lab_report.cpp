@@ -287,6 +287,7 @@ std::string exceedance_text(const ExceedanceFigures& e) {
 // What is known of a forecast beside the table.
 // Of every column the place that is furthest from all rows.
 std::string conditional_table(const ConditionalCalibration& conditional) {
+    if (conditional.columns.empty()) return "No place has rows enough to be looked at by itself.\n";
     std::string text = fmt::format("{:<32}{:>10}{:>9}{:>8}{:>8}{:>10}\n", "Furthest off, of each column", "rows",
                                    "mean z", "sd z", "90%", "t");
     for (const ConditionalColumn& column : conditional.columns) {

@@ -51,7 +51,8 @@ void add_predict(CLI::App& app) {
         ->add_option("--draws", options->draws,
                      "So many random draws from each row's forecast, at most 1,000; those of different rows are "
                      "independent")
-        ->type_name("COUNT");
+        ->type_name("COUNT")
+        ->check(is_count());
     command->add_option("--seed", options->seed, "Of the draws; the same seed gives the same draws")
         ->type_name("NUMBER")
         ->capture_default_str();

@@ -55,6 +55,7 @@ public:
     const Family& unbounded() const override { return *inner_; }
 
     Limits limits() const override { return limits_; }
+    bool power_tails() const override { return inner_->power_tails(); }
     Kind kind() const { return kind_; }
     const SharedFamily& inner() const { return inner_; }
 

@@ -65,7 +65,9 @@ public:
     virtual double squares_below(double u, Further further) const;  // integral up to u of cdf^2
     virtual double mean(Further further) const = 0;                 // of u
     virtual double sd(Further further) const = 0;
-    virtual bool symmetric() const { return false; }           // about the location
+    virtual bool symmetric() const { return false; }  // about the location
+    // Tails that fall as a power: a map that stretches their normal scores leaves no moments.
+    virtual bool power_tails() const { return false; }
     virtual bool has_density() const { return true; }          // without jumps, so that an nlpd can be compared
     virtual bool recalibrated() const { return false; }        // a map of its own between it and another family
     virtual bool is_normal() const { return false; }           // u is its own normal score

@@ -129,6 +129,16 @@ void Recalibrated::take_scores() {
     w_ = predicted_;
     v_ = actual_;
     if (w_.empty()) w_ = v_ = {0};
+    if (inner_->power_tails()) {
+        // Back to the family's own tails, within a unit or so beyond the outermost knots.
+        const double first = w_.front() - std::max(1.0, 2 * (w_.front() - v_.front()));
+        const double last = w_.back() + std::max(1.0, 2 * (v_.back() - w_.back()));
+        for (std::vector<double>* scores : {&w_, &v_}) {
+            scores->insert(scores->begin(), first);
+            scores->push_back(last);
+        }
+        return;  // with slopes of 1
+    }
     const std::size_t n = w_.size();
     last_slope_ = tail_slope(
         n, [&](std::size_t k) { return w_[k]; }, [&](std::size_t k) { return v_[k]; });
@@ -591,12 +601,16 @@ std::pair<double, double> Recalibrated::interval(double level, Further further) 
     // A level of just so many rows has their rank, whatever rounding makes of it; and rows that lie where the interval
     // ends lie inside.
     constexpr double kRounding = 1e-9;
-    const auto high = std::lower_bound(v_.begin(), v_.end(), half - kRounding);
-    const auto low = std::upper_bound(v_.begin(), v_.end(), kRounding - half);
+    // Of rows: what leads back to a family's own tails is none of them.
+    const auto added = static_cast<std::ptrdiff_t>(v_.size() - predicted_.size()) / 2;
+    const auto first = v_.begin() + added;
+    const auto last = v_.end() - added;
+    const auto high = std::lower_bound(first, last, half - kRounding);
+    const auto low = std::upper_bound(first, last, kRounding - half);
     const Sides above{(1 + level) / 2, (1 - level) / 2};
-    const double from = low != v_.begin() ? w_[static_cast<std::size_t>(low - v_.begin()) - 1]
-                                          : at_score(-half, {above.above, above.below});
-    const double to = high != v_.end() ? w_[static_cast<std::size_t>(high - v_.begin())] : at_score(half, above);
+    const double from =
+        low != first ? w_[static_cast<std::size_t>(low - v_.begin()) - 1] : at_score(-half, {above.above, above.below});
+    const double to = high != last ? w_[static_cast<std::size_t>(high - v_.begin())] : at_score(half, above);
     const auto slack = [](double w) { return kRounding * (1 + std::fabs(w)); };
     return {inner_->of_normal_score(from - slack(from), further), inner_->of_normal_score(to + slack(to), further)};
 }

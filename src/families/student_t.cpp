@@ -173,6 +173,7 @@ public:
     double mean(Further) const override { return 0; }
     double sd(Further f) const override { return std::sqrt(std::exp(f[0]) / (std::exp(f[0]) - 2)); }
     bool symmetric() const override { return true; }
+    bool power_tails() const override { return true; }
     double normal_score(double u, Further f) const override { return std::copysign(at(u, f).normal_score(), u); }
     double normal_score_slope(double u, Further f) const override { return at(u, f).normal_score_slope(); }
     double log_pdf_slope(double u, Further f) const override {

@@ -417,6 +417,34 @@ TEST(Recalibrated, FarAndMissingObservationsHaveFarAndMissingScores) {
     }
 }
 
+// Stretched normal scores of tails that fall as a power would have no moments.
+TEST(Recalibrated, AroundPowerTailsLeadsBackToThem) {
+    const SharedFamily inner = family("student-t");
+    const std::vector<double> own = {std::log(2.5)};
+    core::Random random(17);
+    std::vector<double> scores;  // wider than the family says, with far rows
+    for (int i = 0; i < 600; ++i) scores.push_back(1.4 * random.normal());
+    for (const auto kind : {Recalibrated::Kind::isotonic, Recalibrated::Kind::conformal}) {
+        const auto map = Recalibrated::fitted(scores, {}, inner, kind);
+        EXPECT_LT(map->sd(own), 4 * inner->sd(own));
+        EXPECT_LT(std::fabs(map->mean(own)), 1);
+        const double far = inner->of_normal_score(7, own);
+        EXPECT_NEAR(map->survival(far, own), inner->survival(far, own), 1e-9 * inner->survival(far, own));
+        EXPECT_NEAR(map->cdf(-far, own), inner->cdf(-far, own), 1e-9 * inner->cdf(-far, own));
+        double before = map->quantile(1e-5, own);
+        for (double p = 0.0001; p < 1; p += 0.0007) {
+            const double u = map->quantile(p, own);
+            EXPECT_NEAR(map->cdf(u, own), p, 1e-9);
+            EXPECT_GE(u, before);
+            before = u;
+        }
+        // Beyond the rows an interval ends at the quantile, not at the knot that leads back.
+        const double level = 0.999;
+        EXPECT_NEAR(map->interval(level, own).second, map->quantile((1 + level) / 2, own),
+                    1e-6 * map->interval(level, own).second);
+    }
+}
+
 TEST(Recalibrated, RefusesWhatIsNoMap) {
     for (const auto knots : {kScores, kProbabilities}) {
         EXPECT_THROW(recalibrated(knots, {0.5}, {}), InputError);
