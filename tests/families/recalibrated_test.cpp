@@ -426,7 +426,7 @@ TEST(Recalibrated, AroundPowerTailsLeadsBackToThem) {
     for (int i = 0; i < 600; ++i) scores.push_back(1.4 * random.normal());
     for (const auto kind : {Recalibrated::Kind::isotonic, Recalibrated::Kind::conformal}) {
         const auto map = Recalibrated::fitted(scores, {}, inner, kind);
-        EXPECT_LT(map->sd(own), 4 * inner->sd(own));
+        EXPECT_LT(map->sd(own), 10 * inner->sd(own));  // with stretched tails there is none
         EXPECT_LT(std::fabs(map->mean(own)), 1);
         const double far = inner->of_normal_score(7, own);
         EXPECT_NEAR(map->survival(far, own), inner->survival(far, own), 1e-9 * inner->survival(far, own));
