@@ -1,11 +1,8 @@
 // [STUDENT-T] with nu degrees of freedom, of which the further parameter is the logarithm.
-#include <boost/math/distributions/students_t.hpp>
-#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "families/members.hpp"
 #include "families/normal.hpp"
@@ -15,7 +12,6 @@ namespace accrue::families {
 
 namespace {
 
-using boost::math::quadrature::gauss;
 // Double is enough: long double is ten times slower.
 using Double = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
 
@@ -34,30 +30,40 @@ double log_cosh(double x) {
     return std::fabs(x) + std::log1p(std::exp(-2 * std::fabs(x))) - std::log(2.0);
 }
 
-// f(x, weight) at the 15 nodes of Gauss and Legendre.
-template <typename F>
-void over(double from, double to, const F& f) {
-    const auto& nodes = gauss<double, 15>::abscissa();
-    const auto& weights = gauss<double, 15>::weights();
-    const double middle = (from + to) / 2;
-    const double half = (to - from) / 2;
-    f(middle, half * weights[0]);
-    for (std::size_t k = 1; k < nodes.size(); ++k) {
-        f(middle - half * nodes[k], half * weights[k]);
-        f(middle + half * nodes[k], half * weights[k]);
-    }
-}
-
 // At u >= 0; all else follows by symmetry.
 class Upper {
 public:
     Upper(double u, double log_nu)
         : u_(u), nu_(std::exp(log_nu)), w_(std::asinh(u / std::sqrt(nu_))), log_normaliser_(-log_beta(0.5, nu_ / 2)) {}
 
+    // The u with this normal score, at least 0, by Newton's method on the logarithm of the probability beyond it, which
+    // is nearly a line in w where it matters. Begins with the approximation of Wallace (1959).
+    static double beyond(double z, double log_nu) {
+        if (!(z < kFarthest)) return z;
+        const double nu = std::exp(log_nu);
+        const double log_above = log_normal_cdf(-z);
+        const double a = std::pow((8 * nu + 3) / (8 * nu + 1) * z, 2) / nu;
+        constexpr double kLarge = 40;  // beyond it asinh(sqrt(exp(a) - 1)) is that to the last digit
+        double w = a > kLarge ? a / 2 + std::log(2.0) : std::asinh(std::sqrt(std::expm1(a)));
+        for (int step = 0; step < 20; ++step) {
+            const double u = std::sqrt(nu) * std::sinh(w);
+            if (std::isinf(u)) return u;
+            const Upper own(u, log_nu);
+            const double change = (own.log_survival() - log_above) *
+                                  std::exp(own.log_survival() - own.log_normaliser_ + nu * log_cosh(own.w_));
+            w = std::max(0.0, w + change);
+            if (!(std::fabs(change) > kNearly * w)) break;
+        }
+        return std::sqrt(nu) * std::sinh(w);
+    }
+
     // With u = sqrt(nu)*sinh(w): 1 + u^2/nu is cosh(w)^2, which does not overflow as a logarithm.
     double log_pdf() const { return log_normaliser_ - std::log(nu_) / 2 - (nu_ + 1) * log_cosh(w_); }
-    double log_survival() const { return tail().log; }
-    double survival() const { return std::exp(tail().log); }
+    double log_survival() const {
+        if (std::isnan(tail_.log)) tail_ = tail(false);
+        return tail_.log;
+    }
+    double survival() const { return std::exp(log_survival()); }
     double normal_score() const { return normal_score_above(log_survival()); }
     double normal_score_slope() const {
         const double above = log_survival();
@@ -69,7 +75,11 @@ public:
 
     // By nu.
     double log_pdf_by_nu() const { return by_nu_of_all() + weighed_by_nu(log_cosh(w_)); }
-    double log_survival_by_nu() const { return tail().log_by_nu; }
+    // Beside log_survival(), for which it is best asked first.
+    double log_survival_by_nu() const {
+        if (std::isnan(tail_.log_by_nu)) tail_ = tail(true);
+        return tail_.log_by_nu;
+    }
     double crps_by_nu() const {
         const double own = spread();
         const double by_cdf = -survival() * log_survival_by_nu();
@@ -87,46 +97,48 @@ private:
         double log;
         double log_by_nu;
     };
+    static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     static constexpr double kNear = 1.5;
+    static constexpr double kNearly = 1e-9;     // after a step so small all digits are right
+    static constexpr double kFarthest = 1e150;  // no square beyond it
 
-    const Tail& tail() const {
-        if (!tail_) tail_ = w_ * std::sqrt(nu_) < kNear ? near() : far();
-        return *tail_;
-    }
+    Tail tail(bool slopes) const { return w_ * std::sqrt(nu_) < kNear ? near(slopes) : far(slopes); }
     // The density in w is proportional to cosh(w)^-nu. Near the median as an integral from there: it does not move.
-    Tail near() const {
+    Tail near(bool slopes_too) const {
         double below = 0;
         double slopes = 0;
-        over(0.0, w_, [&](double w, double weight) {
+        gauss_places<15>(0.0, w_, [&](double w, double weight) {
             const double log_density = log_cosh(w);
             const double density = weight * std::exp(-nu_ * log_density);
             below += density;
-            slopes += density * weighed_by_nu(log_density);
+            if (slopes_too) slopes += density * weighed_by_nu(log_density);
         });
         const double normaliser = std::exp(log_normaliser_);
         const double above = 0.5 - normaliser * below;
-        return {std::log(above), -normaliser * (slopes + by_nu_of_all() * below) / above};
+        return {std::log(above), slopes_too ? -normaliser * (slopes + by_nu_of_all() * below) / above : kUnknown};
     }
     // Further out from here on, in units of the density's decay, of which 40 are all. Differences from here, so that
     // what is large cancels.
-    Tail far() const {
+    Tail far(bool slopes_too) const {
         constexpr double kInfinity = std::numeric_limits<double>::infinity();
         if (w_ == kInfinity) return {-kInfinity, -kInfinity};
         const double unit = 1 / (nu_ * std::tanh(w_));
         const double here = log_cosh(w_);
+        const double at_here = weighed_by_nu(here);
         double all = 0;
         double slopes = 0;
         double from = 0;
         for (const double to : {3.0, 9.0, 18.0, 40.0}) {
-            over(from, to, [&](double v, double weight) {
+            gauss_places<15>(from, to, [&](double v, double weight) {
                 const double log_density = log_cosh(w_ + v * unit);
                 const double density = weight * std::exp(-nu_ * (log_density - here));
                 all += density;
-                slopes += density * (weighed_by_nu(log_density) - weighed_by_nu(here));
+                if (slopes_too) slopes += density * (weighed_by_nu(log_density) - at_here);
             });
             from = to;
         }
-        return {log_normaliser_ - nu_ * here + std::log(all * unit), log_pdf_by_nu() + slopes / all};
+        return {log_normaliser_ - nu_ * here + std::log(all * unit),
+                slopes_too ? log_pdf_by_nu() + slopes / all : kUnknown};
     }
 
     // The slope of the density's logarithm by nu at a fixed u: what is the same everywhere, and the rest where
@@ -136,7 +148,7 @@ private:
         return by_nu_of_all_;
     }
     double weighed_by_nu(double log_cosh_of_w) const {
-        return -log_cosh_of_w + (nu_ + 1) / (2 * nu_) * -std::expm1(-2 * log_cosh_of_w);  // tanh(w)^2
+        return -log_cosh_of_w + (nu_ + 1) / (2 * nu_) * (1 - std::exp(-2 * log_cosh_of_w));  // tanh(w)^2
     }
     // Half the mean distance of two draws.
     double gini() const {
@@ -145,8 +157,8 @@ private:
 
     double u_, nu_, w_, log_normaliser_;
     // When asked for.
-    mutable std::optional<Tail> tail_;
-    mutable double by_nu_of_all_ = std::numeric_limits<double>::quiet_NaN();
+    mutable Tail tail_ = {kUnknown, kUnknown};
+    mutable double by_nu_of_all_ = kUnknown;
 };
 
 class StudentT final : public Family {
@@ -162,12 +174,14 @@ public:
     double cdf(double u, Further f) const override { return u < 0 ? upper_tail(u, f) : 1 - upper_tail(u, f); }
     double survival(double u, Further f) const override { return u < 0 ? 1 - upper_tail(u, f) : upper_tail(u, f); }
     double quantile(double p, Further f) const override {
-        const boost::math::students_t_distribution<double> t(std::exp(f[0]));
-        double u = boost::math::quantile(t, p);
-        // Once more by Newton's method: Boost's inverse has some 10 digits at some nu.
+        if (!(p > 0 && p < 1)) return p == 0.5 ? 0 : std::copysign(std::numeric_limits<double>::infinity(), p - 0.5);
+        const double u = of_normal_score(families::normal_score_of(p, 1 - p), f);
+        // Once more by Newton's method, by the probability that was given.
         const double density = pdf(u, f);
-        if (density > 0) u -= (p < 0.5 ? cdf(u, f) - p : (1 - p) - survival(u, f)) / density;
-        return u;
+        return density > 0 ? u - (p < 0.5 ? cdf(u, f) - p : (1 - p) - survival(u, f)) / density : u;
+    }
+    double of_normal_score(double z, Further f) const override {
+        return std::copysign(Upper::beyond(std::fabs(z), f[0]), z);
     }
     double crps(double u, Further f) const override { return at(u, f).crps(); }
     double mean(Further) const override { return 0; }
@@ -192,6 +206,7 @@ public:
     void crps_rows(const Rows& rows, double* values, const RowSlopes* slopes, Precision) const override {
         for_rows(*this, rows, slopes, [&](std::size_t i, double u, Further f, std::span<double> by) -> RowSlope {
             const Upper own = at(u, f);
+            if (slopes != nullptr) own.log_survival_by_nu();
             values[i] = rows.scales[i] * own.crps();
             if (slopes == nullptr) return {};
             by[0] = rows.scales[i] * std::exp(f[0]) * own.crps_by_nu();
@@ -201,6 +216,7 @@ public:
     void normal_score_rows(const Rows& rows, double* values, const RowSlopes* slopes) const override {
         for_rows(*this, rows, slopes, [&](std::size_t i, double u, Further f, std::span<double> by) -> RowSlope {
             const Upper own = at(u, f);
+            if (slopes != nullptr) own.log_survival_by_nu();
             values[i] = std::copysign(own.normal_score(), u);
             if (slopes == nullptr) return {};
             by[0] = normal_score_by_log_nu(own, u, f);
