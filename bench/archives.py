@@ -49,6 +49,28 @@ def run(accrue, early, late, roles, inputs, options):
     return json.loads(scores.stdout), seconds, taken
 
 
+def archives(data, accrue, folder):
+    """(name, rows, whether a row is early, options of every command, options of fits) of every archive."""
+    found = []
+    for path in sorted((data / "solar").glob("*.csv")):
+        rows = list(csv.DictReader(path.open()))
+        found.append((path.stem, rows, lambda row: row["time"] < "2020", ["--prediction", "ssrd", "--observation", "ghi"],
+                      ["--inputs", "ssrd,rest2,zen,sp,t2m,d2m,kappa,rh", "--time", "time"]))
+    lorenz = folder / "lorenz.csv"
+    subprocess.run([accrue, "generate", "lorenz", "--rows", "20000", "--seed", "1", "-o", str(lorenz)], check=True)
+    found.append(("lorenz", list(csv.DictReader(lorenz.open())), lambda row: float(row["start_time"]) < 400,
+                     ["--prediction", "prediction", "--observation", "observation", "--group", "start_time"],
+                     ["--inputs", "lead_time,start_left2,start_left1,start,start_right1,start_right2"]))
+    rain = data / "rain" / "innsbruck.csv"
+    if rain.exists():
+        found.append(("rain", list(csv.DictReader(rain.open())), lambda row: row["date"] < "2010",
+                      ["--prediction", "mean(rainfc*)", "--observation", "rain"],
+                      ["--inputs", "mean(rainfc*),spread(rainfc*),date:season", "--lower", "0"]))
+        found.append(("rain, one member", found[-1][1], found[-1][2], ["--prediction", "rainfc.1", "--observation", "rain"],
+                      ["--inputs", "rainfc.1,date:season", "--lower", "0"]))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=pathlib.Path)
@@ -59,24 +81,7 @@ def main():
     means = {way: [] for way in (*WAYS, "by name")}
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        archives = []
-        for path in sorted((arguments.data / "solar").glob("*.csv")):
-            rows = list(csv.DictReader(path.open()))
-            archives.append((path.stem, rows, lambda row: row["time"] < "2020", ["--prediction", "ssrd", "--observation", "ghi"],
-                             ["--inputs", "ssrd,rest2,zen,sp,t2m,d2m,kappa,rh", "--time", "time"]))
-        lorenz = folder / "lorenz.csv"
-        subprocess.run([arguments.accrue, "generate", "lorenz", "--rows", "20000", "--seed", "1", "-o", str(lorenz)], check=True)
-        archives.append(("lorenz", list(csv.DictReader(lorenz.open())), lambda row: float(row["start_time"]) < 400,
-                         ["--prediction", "prediction", "--observation", "observation", "--group", "start_time"],
-                         ["--inputs", "lead_time,start_left2,start_left1,start,start_right1,start_right2"]))
-        rain = arguments.data / "rain" / "innsbruck.csv"
-        if rain.exists():
-            archives.append(("rain", list(csv.DictReader(rain.open())), lambda row: row["date"] < "2010",
-                             ["--prediction", "mean(rainfc*)", "--observation", "rain"],
-                             ["--inputs", "mean(rainfc*),spread(rainfc*),date:season", "--lower", "0"]))
-            archives.append(("rain, one member", archives[-1][1], archives[-1][2], ["--prediction", "rainfc.1", "--observation", "rain"],
-                             ["--inputs", "rainfc.1,date:season", "--lower", "0"]))
-        for name, rows, is_early, roles, inputs in archives:
+        for name, rows, is_early, roles, inputs in archives(arguments.data, arguments.accrue, folder):
             early, late = split(rows, is_early, folder)
             by_name = []
             for way in (*WAYS, "by name"):
