@@ -8,10 +8,13 @@ Archives of 5,000 rows, ten a day over 500 days, each with one fault in a foreca
   station   one of 20 stations has 1.5 times the spread
   along x   sigma is 30% too large where the input x is smallest and 30% too small where it is largest
   day       errors of one day have a correlation of 0.5
+  skew      one of 20 stations has exponential errors, less their mean: mean 0 and standard deviation 1 like all others
+  ends      one of 20 stations has errors that end at 1.57 standard deviations, so that the 90% interval covers all; mean 0 and standard deviation 1 too
   clean     none of these
 Each is judged by `accrue evaluate --conditional`, as a forecast that somebody else made; with --fit by `accrue fit`, which learns a sigma of its own
 from x and u, so that there the third fault is found when the fit is calibrated all the same. A fault counts where the sentence names it: months around
-the turn of the year, in which observations lie above the forecast, or around midsummer, in which they lie below; the station; the input; or rows that err together.
+the turn of the year, in which observations lie above the forecast, or around midsummer, in which they lie below; the station (of the last two with a
+calibration error or a coverage); the input; or rows that err together.
 """
 
 import argparse
@@ -27,7 +30,8 @@ import subprocess
 import tempfile
 
 ROWS, A_DAY, STATIONS = 5000, 10, 20
-FAULTS = ("season", "station", "along x", "day", "clean")
+FAULTS = ("season", "station", "along x", "day", "skew", "ends", "clean")
+END, END_SD = 1.3, 0.8294  # of a standard normal number: where it is cut, and the standard deviation that it has then
 # Of the bias of `season`: months of its sign, and those in which it is at least two thirds of its largest.
 SIGN = {"above": "October November December January February March".split(), "below": "April May June July August September".split()}
 PEAK = {sign: months[1:-1] for sign, months in SIGN.items()}
@@ -56,6 +60,10 @@ def write(path, fault, seed):
                 z *= 1.3 ** (2 * x - 1)
             elif fault == "day":
                 z = math.sqrt(0.5) * (z + shared)
+            elif fault == "skew" and station == faulty:
+                z = rng.expovariate(1) - 1
+            elif fault == "ends" and station == faulty:
+                z = max(-END, min(END, z)) / END_SD
             out.writerow([f"{time:%Y-%m-%dT%H:%M:%S}", station, repr(x), repr(u), repr(mu), repr(sigma), repr(mu + sigma * z)])
     return faulty
 
@@ -81,6 +89,8 @@ def judged(task):
         named = any(month in PEAK[season[3]] for month in months) and all(month in SIGN[season[3]] for month in months)
     elif fault == "station":
         named = f"where station is '{faulty}'" in place
+    elif fault in ("skew", "ends"):
+        named = f"where station is '{faulty}'" in place and ("calibration error" in place or "90% interval" in place)
     elif fault == "along x":
         named = place == "" if fit else "where x is" in place
     elif fault == "day":

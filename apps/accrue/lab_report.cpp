@@ -288,20 +288,16 @@ std::string exceedance_text(const ExceedanceFigures& e) {
 // Of every column the place that is furthest from all rows.
 std::string conditional_table(const ConditionalCalibration& conditional) {
     if (conditional.columns.empty()) return "No place has rows enough to be looked at by itself.\n";
-    std::string text = fmt::format("{:<32}{:>10}{:>9}{:>8}{:>8}{:>10}\n", "Furthest off, of each column", "rows",
-                                   "mean z", "sd z", "90%", "t");
+    std::string text = fmt::format("{:<30}{:>10}{:>8}{:>7}{:>8}{:>8}{:>8}\n", "Furthest off, of each column", "rows",
+                                   "mean z", "sd z", "90%", "error", "t");
     for (const ConditionalColumn& column : conditional.columns) {
-        const auto off = [](const ConditionalPlace& place) {
-            const double bias = std::isnan(place.bias_t) ? 0 : place.bias_t;
-            const double spread = std::isnan(place.spread_t) ? 0 : place.spread_t;
-            return std::fabs(bias) > std::fabs(spread) ? bias : spread;
-        };
-        const auto worst =
-            std::max_element(column.places.begin(), column.places.end(),
-                             [&](const auto& a, const auto& b) { return std::fabs(off(a)) < std::fabs(off(b)); });
-        text += fmt::format("{:<32}{:>10}{:>9.2f}{:>8.2f}{:>8}{:>10.1f}\n",
-                            printable(fmt::format("  {} {}", column.name, worst->label), 31), worst->rows,
-                            worst->mean_z, worst->sd_z, percent(worst->coverage), off(*worst));
+        const auto worst = std::max_element(
+            column.places.begin(), column.places.end(),
+            [&](const auto& a, const auto& b) { return std::fabs(a.furthest_t()) < std::fabs(b.furthest_t()); });
+        text +=
+            fmt::format("{:<30}{:>10}{:>8.2f}{:>7.2f}{:>8}{:>8}{:>8.1f}\n",
+                        printable(fmt::format("  {} {}", column.name, worst->label), 29), worst->rows, worst->mean_z,
+                        worst->sd_z, percent(worst->coverage), percent(worst->calibration_error), worst->furthest_t());
     }
     return text + fmt::format("  (a |t| above {:.1f} is more than chance)\n", conditional.critical);
 }

@@ -1,6 +1,7 @@
 // Is a forecast calibrated everywhere, not only on average: in each group, along each input, through the year?
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -25,21 +26,28 @@ struct Condition {
 
 // The rows of one bin or value. z are the normal scores of the PITs: standard normal where the forecast is right.
 struct ConditionalPlace {
+    // What can be wrong: the mean of z, its standard deviation, the coverage, or the distribution as a whole.
+    enum class Fault { bias, spread, coverage, shape };
+    static constexpr std::array kFaults = {Fault::bias, Fault::spread, Fault::coverage, Fault::shape};
+
     std::string label;
     std::size_t rows = 0;
     double mean_z = 0, sd_z = 0;
     double calibration_error = 0, calibration_floor = 0;  // the floor of as many rows as these are worth
     double coverage = 0;                                  // of the central 90% interval
-    // How far the mean of z, and of z^2, is from that of all rows, in standard errors, by what rows of one group have
-    // in common. NaN where there is too little to tell by.
-    double bias_t = 0, spread_t = 0;
-    // One standard error, if the place is like all rows, of mean_z, of the coverage, and of the variance of z as a
-    // share of that of all rows. NaN as above.
-    double mean_error = 0, coverage_error = 0, variance_error = 0;
+    // How far the mean of z, its variance, the coverage and the curve of the reliability diagram are from those of all
+    // rows, in standard errors (of the last two: the standard normal quantile with the same probability beyond it), by
+    // what rows of one group have in common. NaN where there is too little to tell by.
+    double bias_t = 0, spread_t = 0, coverage_t = 0, calibration_t = 0;
+    // One standard error, if the place is like all rows, of mean_z, and of the variance of z as a share of that of all
+    // rows; as many independent rows as have the standard error of the coverage; and the largest distance between the
+    // curves of the place and of all rows. NaN as above.
+    double mean_error = 0, variance_error = 0, coverage_rows = 0, calibration_apart = 0;
     // Of bins of numbers: their range in these rows, and their mean; else NaN.
     double low = 0, high = 0, x = 0;
 
-    double trouble() const;  // the larger of |bias_t| and |spread_t|; 0 where there is too little to tell by
+    double t(Fault fault) const;
+    double furthest_t() const;  // the one of largest size; 0 where there is too little to tell by
 };
 
 struct ConditionalColumn {
@@ -54,7 +62,7 @@ struct ConditionalCalibration {
     // A calibrated forecast of independent rows (or groups) fails anywhere at all with at most this probability.
     double error_rate = 0.02;
     double critical = 0;    // what |t| must not exceed
-    std::size_t tests = 0;  // of means and spreads, in all places; 0: there was none to look at
+    std::size_t tests = 0;  // up to four in each place; 0: there was none to look at
     bool passes = true;
     double mean_z = 0, sd_z = 0, coverage = 0;  // of all rows, with which places are compared
     // Of z from one row to the next, in the order of time or of the rows; and what so many rows are worth.
@@ -65,7 +73,11 @@ struct ConditionalCalibration {
     // The place that is furthest off, in words; empty where none is.
     std::string worst;
     std::optional<Condition::Role> worst_role;
-    bool worst_is_bias = false;
+    ConditionalPlace::Fault worst_fault = ConditionalPlace::Fault::bias;
+    // What mean and spread do not show.
+    bool is_of_shape() const {
+        return worst_fault == ConditionalPlace::Fault::coverage || worst_fault == ConditionalPlace::Fault::shape;
+    }
     std::string worst_column = {};
     std::string worst_group = {};  // the same, where that place is a value of a column
 };

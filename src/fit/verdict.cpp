@@ -74,20 +74,29 @@ void add_conditional(Verdict& verdict, const ConditionalCalibration& conditional
                                                           [&](const InputType& type) { return type.kind == of_time; }));
         const fields::Kind& form = form_of(options);
         const bool grows = form.gives_any_outputs() && form.random_starts();
-        if (!input)
-            verdict.remarks.push_back(
-                core::message("An input that tells these rows apart would help: see {}.", core::option("inputs")));
-        else if (conditional.worst_is_bias && !learns_location(options) && grows)
-            verdict.remarks.push_back(core::message("{} may help there.", core::option("bias", kLearnedLocation)));
-        else if (!conditional.worst_is_bias && !grows)
-            verdict.remarks.push_back(
-                core::message("{} may help there.", core::option("form", std::string(fields::default_kind().name()))));
-        else
-            verdict.remarks.push_back(core::message("Another input that tells these rows apart may help there: see {}.",
-                                                    core::option("inputs")));
+        const bool is_bias = conditional.worst_fault == ConditionalPlace::Fault::bias;
+        const std::string of_shape = "sinh-arcsinh";
         const std::string& group = conditional.worst_group;
         const bool has_own = options.recalibrate != "none" && group == archive.roles.recalibrate_group;
-        if (!group.empty() && !has_own && options.recipe == "default" && archive.observation_error.empty())
+        const bool may_have_own =
+            !group.empty() && !has_own && options.recipe == "default" && archive.observation_error.empty();
+        const auto help = [&] {
+            if (!input)
+                return core::message("An input that tells these rows apart would help: see {}.",
+                                     core::option("inputs"));
+            if (is_bias && !learns_location(options) && grows)
+                return core::message("{} may help there.", core::option("bias", kLearnedLocation));
+            if (!is_bias && !grows)
+                return core::message("{} may help there.",
+                                     core::option("form", std::string(fields::default_kind().name())));
+            if (conditional.is_of_shape() && options.family != of_shape && archive.observation_error.empty())
+                return core::message("{} may help there.", core::option("family", of_shape));
+            return core::message("Another input that tells these rows apart may help there: see {}.",
+                                 core::option("inputs"));
+        };
+        // A map of its own is what mends the shape of a value.
+        if (!conditional.is_of_shape() || !may_have_own) verdict.remarks.push_back(help());
+        if (may_have_own)
             verdict.remarks.push_back(core::message("{} {} may give its values recalibrations of their own.",
                                                     core::option("recalibrate", kAuto),
                                                     core::option("recalibrate_group", group)));

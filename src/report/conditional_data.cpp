@@ -31,7 +31,7 @@ const char* role_name(Condition::Role role) {
 
 double trouble(const ConditionalColumn& column) {
     double worst = 0;
-    for (const ConditionalPlace& place : column.places) worst = std::max(worst, place.trouble());
+    for (const ConditionalPlace& place : column.places) worst = std::max(worst, std::fabs(place.furthest_t()));
     return worst;
 }
 
@@ -48,8 +48,8 @@ std::vector<const Item*> worst_of(const std::vector<Item>& all, std::size_t most
 }
 
 Json column_json(const ConditionalCalibration& conditional, const ConditionalColumn& column, std::size_t max_places) {
-    const auto kept =
-        worst_of(column.places, max_places, [](const ConditionalPlace& place) { return place.trouble(); });
+    const auto kept = worst_of(column.places, max_places,
+                               [](const ConditionalPlace& place) { return std::fabs(place.furthest_t()); });
     Json json = {{"name", column.name}, {"role", role_name(column.role)}, {"all_places", column.places.size()}};
     json["label"] = Json::array();
     json["rows"] = Json::array();
@@ -75,8 +75,9 @@ Json column_json(const ConditionalCalibration& conditional, const ConditionalCol
     add("calibration_error", [](const auto& place) { return place.calibration_error; });
     add("calibration_floor", [](const auto& place) { return place.calibration_floor; });
     // How far off, as a share of what chance may do anywhere.
-    add("off",
-        [&](const auto& place) { return conditional.critical > 0 ? place.trouble() / conditional.critical : 0; });
+    const auto share = [&](double t) { return conditional.critical > 0 ? std::fabs(t) / conditional.critical : 0; };
+    add("off", [&](const auto& place) { return share(place.furthest_t()); });
+    add("calibration_off", [&](const auto& place) { return share(place.calibration_t); });
     const auto add_band = [&](const std::string& figure, ChanceRange PlaceByChance::*band) {
         for (const auto& [name, t] : {std::pair{"", conditional.critical}, {"_pointwise", kPointwise}}) {
             const auto range = [&, errors = t](const auto& place) {

@@ -299,8 +299,16 @@ Message advice(const ReportForecast& forecast) {
         return core::message(
             "The model has {} among its inputs: a new fit with rows such as these in its archive may help.",
             printable(own->name()));
-    return core::message("An input that tells these rows apart would help a fit: {}.",
-                         OptionName{"inputs", input, true, "accrue fit --inputs"});
+    if (!found.is_of_shape())
+        return core::message("An input that tells these rows apart would help a fit: {}.",
+                             OptionName{"inputs", input, true, "accrue fit --inputs"});
+    if (!found.worst_group.empty())
+        return core::message(
+            "A fit with recalibrations of its own for each value would help: {}.",
+            OptionName{"recalibrate_group", printable(found.worst_group), true, "accrue fit --recalibrate-group"});
+    return core::message("A fit whose skew and tails follow an input that tells these rows apart would help: {} {}.",
+                         OptionName{"inputs", input, true, "accrue fit --inputs"},
+                         OptionName{"family", "sinh-arcsinh", true});
 }
 
 }  // namespace

@@ -10,20 +10,22 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "accrue/messages.hpp"
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
 #include "families/normal.hpp"
 #include "verify/dependence.hpp"
-#include "verify/pits.hpp"
 
 namespace accrue {
 
 namespace {
 
 using Role = Condition::Role;
+using Fault = ConditionalPlace::Fault;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxBins = 10;
@@ -37,6 +39,8 @@ constexpr double kHalfOf90 = 1.6448536269514722;  // of the central 90% interval
 // A difference that nobody would act on is no fault, however many rows show it.
 constexpr double kMinBias = 0.05;
 constexpr double kMinSpread = 0.1;  // of the mean of z^2
+constexpr double kMinCoverage = 0.02;
+constexpr double kMinShape = 0.03;  // between curves of the reliability diagram
 
 constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "March",    "April",
                                                       "May",       "June",     "July",     "August",
@@ -163,6 +167,80 @@ Clustered clustered(std::span<const std::uint32_t> rows, std::span<const std::ui
     return own;
 }
 
+// The rows in the order of their scores, which is that of their PITs, and the shares of all rows below and up to each.
+struct CurvePoint {
+    double score, pit, below, upto;
+    std::uint32_t row;
+};
+
+std::vector<CurvePoint> curve_of(std::span<const double> scores, std::span<const std::uint32_t> rows) {
+    std::vector<CurvePoint> curve;
+    for (const std::uint32_t row : rows) curve.push_back({scores[row], families::normal_cdf(scores[row]), 0, 0, row});
+    std::sort(curve.begin(), curve.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.score < b.score; });
+    const auto count = static_cast<double>(curve.size());
+    for (std::size_t first = 0, end = 0; first < curve.size(); first = end) {
+        while (end < curve.size() && curve[end].score == curve[first].score) ++end;
+        for (std::size_t k = first; k < end; ++k) {
+            curve[k].below = static_cast<double>(first) / count;
+            curve[k].upto = static_cast<double>(end) / count;
+        }
+    }
+    return curve;
+}
+
+// Of the rows of a place: the largest distance of their curve to the diagonal, and to the curve of all rows.
+struct Distances {
+    double to_diagonal = 0, to_all = 0;
+};
+
+std::vector<Distances> distances(std::span<const CurvePoint> curve, std::span<const std::size_t> rows,
+                                 const std::function<std::uint32_t(std::uint32_t)>& place_of) {
+    std::vector<Distances> all(rows.size());
+    std::vector<std::size_t> seen(rows.size());
+    for (const CurvePoint& point : curve) {
+        const std::uint32_t place = place_of(point.row);
+        if (place == Places::kNone) continue;
+        const auto count = static_cast<double>(rows[place]);
+        const double before = static_cast<double>(seen[place]) / count;
+        const double after = static_cast<double>(++seen[place]) / count;
+        Distances& own = all[place];
+        own.to_diagonal = std::max({own.to_diagonal, point.pit - before, after - point.pit});
+        own.to_all = std::max({own.to_all, point.below - before, after - point.upto});
+    }
+    return all;
+}
+
+// Twice the logarithm of the likelihood ratio of two shares of `rows` independent rows.
+double deviance(double rows, double observed, double expected) {
+    const auto part = [](double a, double b) { return a > 0 ? a * std::log(a / b) : 0; };
+    if (observed == expected) return 0;
+    return std::max(0.0, 2 * rows * (part(observed, expected) + part(1 - observed, 1 - expected)));
+}
+
+// Its root is nearly normal. From a share that is one row nearer to the expected one it is never larger than a normal
+// score with the same binomial tail beyond it (Zubkov and Serov 2013), however few rows there are.
+double share_t(double rows, double observed, double expected) {
+    const double nearer =
+        observed > expected ? std::max(observed - 1 / rows, expected) : std::min(observed + 1 / rows, expected);
+    const double root = std::sqrt(deviance(rows, nearer, expected));
+    return nearer < expected ? -root : root;
+}
+
+// The shares whose t lies within -t and t.
+ChanceRange share_range(double rows, double expected, double t) {
+    const auto end = [&](double farthest) {
+        double inside = expected;
+        double outside = farthest;
+        if (deviance(rows, outside, expected) <= t * t) return outside;
+        for (int step = 0; step < 60; ++step) {
+            const double middle = (inside + outside) / 2;
+            (deviance(rows, middle, expected) <= t * t ? inside : outside) = middle;
+        }
+        return inside;
+    };
+    return {std::max(0.0, end(0) - 1 / rows), std::min(1.0, end(1) + 1 / rows)};
+}
+
 // All rows: means of z and of its square about that mean, and how these vary, with the curve of the PITs.
 struct Whole {
     double rows = 0, mean = 0, square = 0, coverage = 0;
@@ -175,12 +253,11 @@ bool is_covered(double score) {
 
 // `cluster` where the place is one: it is judged by how much the others differ, and its rows are no evidence of more.
 // Other places need some clusters, or nothing is said about chance.
-ConditionalPlace figures_of(std::span<const double> scores, std::span<const std::uint32_t> rows,
+ConditionalPlace figures_of(std::span<const double> scores, std::span<const std::uint32_t> rows, const Distances& curve,
                             std::span<const std::uint32_t> clusters, std::size_t cluster_count,
                             std::optional<std::size_t> cluster, const Whole& whole) {
     ConditionalPlace place;
     place.rows = rows.size();
-    std::vector<double> pits;
     std::vector<double> sizes(clusters.empty() ? rows.size() : cluster_count, clusters.empty() ? 1.0 : 0.0);
     std::size_t covered = 0;
     double z = 0;
@@ -190,7 +267,6 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
         z += score;
         square += score * score;
         covered += is_covered(score) ? 1 : 0;
-        pits.push_back(families::normal_cdf(score));
         if (!clusters.empty()) sizes[clusters[row]] += 1;
     }
     const auto count = static_cast<double>(rows.size());
@@ -198,22 +274,28 @@ ConditionalPlace figures_of(std::span<const double> scores, std::span<const std:
     const double variance = std::max(square / count - place.mean_z * place.mean_z, 0.0);
     place.sd_z = std::sqrt(variance);
     place.coverage = static_cast<double>(covered) / count;
-    place.calibration_error = verification::PitCdf(pits, {}, 1).distance_to_diagonal();
+    place.calibration_error = curve.to_diagonal;
     // The median of Kolmogorov's distribution, with Stephens' correction for few rows.
     const double effect = std::max(whole.of_curve.spread(cluster).effect(sizes), 1.0);
     const double root = std::sqrt(count / effect);
     place.calibration_floor = 0.82757 / (root + 0.12 + 0.11 / root);
     const double share = count / whole.rows;
     const auto used = std::count_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
-    place.bias_t = place.spread_t = kNaN;
-    place.mean_error = place.coverage_error = place.variance_error = kNaN;
+    place.bias_t = place.spread_t = place.coverage_t = place.calibration_t = kNaN;
+    place.mean_error = place.coverage_rows = place.variance_error = place.calibration_apart = kNaN;
     if (static_cast<std::size_t>(used) < (cluster ? 1 : kMinClusters) || share >= 1 || !(whole.square > 0))
         return place;
     const auto variance_of_sum = [&](const Clustered& of) { return of.spread(cluster).of_sum(sizes); };
     // The rows of a place are part of all rows, and share what is random with them.
     place.mean_error = std::sqrt(variance_of_sum(whole.of_z) * (1 - share)) / count;
-    place.coverage_error = std::sqrt(variance_of_sum(whole.of_coverage) * (1 - share)) / count;
     place.bias_t = (place.mean_z - whole.mean) / place.mean_error;
+    place.coverage_rows = count / (whole.of_coverage.spread(cluster).effect(sizes) * (1 - share));
+    place.coverage_t = share_t(place.coverage_rows, place.coverage, whole.coverage);
+    // The distance of two curves is that of one to what it is drawn from, of rows as for the coverage: Kolmogorov's
+    // tail, 2 exp(-2 n d^2), which holds for any number of them (Massart 1990).
+    place.calibration_apart = curve.to_all;
+    const double log_tail = -2 * count / (effect * (1 - share)) * curve.to_all * curve.to_all;
+    place.calibration_t = log_tail < -std::numbers::ln2 ? families::normal_score_above(log_tail) : 0;
     // The cube root of a mean of squares is nearly normal (Wilson and Hilferty).
     const double relative = variance_of_sum(whole.of_square) * (1 - share) / std::pow(count * whole.square, 2);
     place.variance_error = std::sqrt(relative);
@@ -296,7 +378,8 @@ std::string sigmas_off(double mean) {
 
 // What is wrong in a stretch, and where the rest is not right either, how it is there: it may be the place alone that
 // is right.
-std::string fault_words(const ConditionalColumn& column, const Stretch& stretch, bool bias, const Whole& whole) {
+std::string fault_words(const ConditionalColumn& column, const Stretch& stretch, Fault fault, const Whole& whole,
+                        const std::function<double()>& error_elsewhere) {
     Part here;
     for (std::size_t k = 0; k < stretch.count; ++k) {
         const ConditionalPlace& place = column.places[(stretch.first + k) % column.places.size()];
@@ -319,44 +402,67 @@ std::string fault_words(const ConditionalColumn& column, const Stretch& stretch,
     const auto is_right = [](double off, double other, double least) {
         return std::fabs(off) <= least && 2 * std::fabs(off) <= std::fabs(other);
     };
-    if (bias) {
+    if (fault == Fault::shape) {
+        const auto percent = [](double error) {
+            return 100 * error < 9.95 ? fmt::format("{:.1f}%", 100 * error) : fmt::format("{:.0f}%", 100 * error);
+        };
+        const double error = error_elsewhere();
+        text += fmt::format(" the calibration error is {} (floor {})", percent(first.calibration_error),
+                            percent(first.calibration_floor));
+        return is_right(error, first.calibration_error, kMinShape) ? text : text + ", elsewhere " + percent(error);
+    }
+    if (fault == Fault::bias) {
         text += fmt::format(" observations lie {} the forecast", sigmas_off(here.mean));
         return is_right(rest.mean, here.mean, kMinBias)
                    ? text
                    : text + fmt::format(", elsewhere {} it", sigmas_off(rest.mean));
     }
     constexpr double kLevel = 0.9;
-    constexpr double kMinCoverage = 0.01;
-    constexpr double kNearly = 0.02;
+    constexpr double kShown = 0.01;  // of a spread that is wrong
     const double covered = here.coverage - kLevel;
     const double elsewhere = rest.coverage - kLevel;
-    if ((here.sd() > rest.sd() ? elsewhere - covered : covered - elsewhere) < kMinCoverage)
+    if (fault == Fault::spread && (here.sd() > rest.sd() ? elsewhere - covered : covered - elsewhere) < kShown)
         return text + fmt::format(" errors vary {:.2f} times as much as the forecast says, elsewhere {:.2f} times",
                                   here.sd(), rest.sd());
     text += fmt::format(" the 90% interval covers {:.1f}%", 100 * here.coverage);
-    return is_right(elsewhere, covered, kNearly) ? text
-                                                 : text + fmt::format(", elsewhere {:.1f}%", 100 * rest.coverage);
+    return is_right(elsewhere, covered, kMinCoverage) ? text
+                                                      : text + fmt::format(", elsewhere {:.1f}%", 100 * rest.coverage);
 }
 
 }  // namespace
 
-double ConditionalPlace::trouble() const {
-    return std::max(std::isnan(bias_t) ? 0 : std::fabs(bias_t), std::isnan(spread_t) ? 0 : std::fabs(spread_t));
+double ConditionalPlace::t(Fault fault) const {
+    switch (fault) {
+        case Fault::bias:
+            return bias_t;
+        case Fault::spread:
+            return spread_t;
+        case Fault::coverage:
+            return coverage_t;
+        default:
+            return calibration_t;
+    }
+}
+
+double ConditionalPlace::furthest_t() const {
+    double furthest = 0;
+    for (const Fault fault : kFaults)
+        if (std::fabs(t(fault)) > std::fabs(furthest)) furthest = t(fault);
+    return furthest;
 }
 
 PlaceByChance by_chance(const ConditionalCalibration& conditional, const ConditionalPlace& place, double t) {
     const double mean = t * place.mean_error;
-    const double coverage = t * place.coverage_error;
     const double own = place.variance_error;
     // As in the test: the cube root is what is nearly normal.
     const auto sd = [&](double sign) {
         const double root = 1 - own * own / 9 + sign * t * own / 3;
         return std::isnan(own) ? kNaN : conditional.sd_z * std::pow(std::max(root, 0.0), 1.5);
     };
-    const auto share = [](double value) { return std::isnan(value) ? kNaN : std::clamp(value, 0.0, 1.0); };
     return {{conditional.mean_z - mean, conditional.mean_z + mean},
             {sd(-1), sd(1)},
-            {share(conditional.coverage - coverage), share(conditional.coverage + coverage)}};
+            std::isnan(place.coverage_rows) ? ChanceRange{kNaN, kNaN}
+                                            : share_range(place.coverage_rows, conditional.coverage, t)};
 }
 
 ConditionalCalibration conditional_calibration(std::span<const double> scores, std::span<const Condition> conditions,
@@ -372,8 +478,9 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     for (const std::uint32_t row : order) {
         whole.mean += scores[row] / whole.rows;
         whole.square += scores[row] * scores[row] / whole.rows;
-        whole.coverage += is_covered(scores[row]) ? 1 / whole.rows : 0;
+        whole.coverage += is_covered(scores[row]) ? 1 : 0;
     }
+    if (whole.rows > 0) whole.coverage /= whole.rows;
     whole.square -= whole.mean * whole.mean;  // now about the mean, as that of a place
     result.mean_z = whole.mean;
     result.sd_z = std::sqrt(std::max(whole.square, 0.0));
@@ -419,56 +526,101 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
                                     [&](std::uint32_t row) { return (is_below(row) ? 1 : 0) - share; });
     }
 
+    const std::vector<CurvePoint> curve = curve_of(scores, order);
+    // Of each column in the result: its condition, and which of its values or bins its places are.
+    struct Source {
+        const Condition* condition;
+        std::vector<std::uint32_t> codes;
+    };
+    std::vector<Source> sources;
     for (const Condition& condition : conditions) {
         const Places places = places_of(condition);
         if (places.labels.size() < 2) continue;
         std::vector<std::vector<std::uint32_t>> rows(places.labels.size());
         for (const std::uint32_t row : order)
             if (places.codes[row] != Places::kNone) rows[places.codes[row]].push_back(row);
+        std::vector<std::size_t> counts;
+        for (const auto& own : rows) counts.push_back(own.size());
+        const std::vector<Distances> curves =
+            distances(curve, counts, [&](std::uint32_t row) { return places.codes[row]; });
+        Source source{&condition, {}};
         ConditionalColumn column{condition.name, condition.role, {}, group_column(condition)};
         std::vector<ConditionalPlace> all(rows.size());
         const bool are_clusters = !groups.codes.empty() && condition.values.codes.data() == groups.codes.data();
         core::for_blocks(rows.size(), 1, [&](std::size_t k, std::size_t, std::size_t) {
             if (rows[k].size() < kRowsOfPlace) return;
-            all[k] = figures_of(scores, rows[k], clusters, cluster_count,
+            all[k] = figures_of(scores, rows[k], curves[k], clusters, cluster_count,
                                 are_clusters ? std::optional(k) : std::nullopt, whole);
             all[k].label = places.labels[k];
             add_range(all[k], condition.values.codes.empty() ? condition.numbers : std::span<const double>(), rows[k]);
         });
-        for (ConditionalPlace& place : all) {
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            ConditionalPlace& place = all[k];
             if (place.rows == 0) continue;
-            result.tests += (std::isfinite(place.bias_t) ? 1 : 0) + (std::isfinite(place.spread_t) ? 1 : 0);
+            for (const Fault fault : ConditionalPlace::kFaults) result.tests += std::isfinite(place.t(fault)) ? 1 : 0;
             column.places.push_back(std::move(place));
+            source.codes.push_back(static_cast<std::uint32_t>(k));
         }
-        if (column.places.size() > 1) result.columns.push_back(std::move(column));
+        if (column.places.size() < 2) continue;
+        result.columns.push_back(std::move(column));
+        sources.push_back(std::move(source));
     }
     if (result.tests == 0) return result;
     // Bonferroni, both sides.
     result.critical = std::sqrt(2.0) * boost::math::erfc_inv(result.error_rate / static_cast<double>(result.tests));
     // How far off a place is, as a share of what chance may do; 0 where nobody would act.
-    const auto off = [&](const ConditionalPlace& place, bool bias) {
-        const double size = bias ? std::fabs(place.mean_z - whole.mean) / kMinBias
-                                 : std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
-        const double t = bias ? place.bias_t : place.spread_t;
-        return size < 1 || std::isnan(t) ? 0 : t / result.critical;
+    const auto off = [&](const ConditionalPlace& place, Fault fault) {
+        double size = 0;
+        switch (fault) {
+            case Fault::bias:
+                size = std::fabs(place.mean_z - whole.mean) / kMinBias;
+                break;
+            case Fault::spread:
+                size = std::fabs(place.sd_z * place.sd_z - whole.square) / kMinSpread;
+                break;
+            case Fault::coverage:
+                size = std::fabs(place.coverage - whole.coverage) / kMinCoverage;
+                break;
+            case Fault::shape:
+                size = place.calibration_apart / kMinShape;
+                break;
+        }
+        return size < 1 || std::isnan(place.t(fault)) ? 0 : place.t(fault) / result.critical;
     };
-    double worst = 1;
-    for (const ConditionalColumn& column : result.columns)
-        for (std::size_t k = 0; k < column.places.size(); ++k)
-            for (const bool bias : {true, false}) {
-                const double own = off(column.places[k], bias);
-                if (!(std::fabs(own) > worst)) continue;
-                worst = std::fabs(own);
-                result.passes = false;
-                result.worst_role = column.role;
-                result.worst_is_bias = bias;
-                result.worst_column = column.name;
-                result.worst_group = column.group;
-                const auto is_alike = [&](const ConditionalPlace& place) {
-                    return off(place, bias) * own > 0 && std::fabs(off(place, bias)) > 1;
-                };
-                result.worst = fault_words(column, stretch_of(column, k, is_alike), bias, whole);
+    struct Worst {
+        double off = 1;
+        std::size_t column = 0, place = 0;
+        Fault fault = Fault::bias;
+    } worst;
+    for (std::size_t c = 0; c < result.columns.size(); ++c)
+        for (std::size_t k = 0; k < result.columns[c].places.size(); ++k)
+            for (const Fault fault : ConditionalPlace::kFaults) {
+                const double own = off(result.columns[c].places[k], fault);
+                if (std::fabs(own) > std::fabs(worst.off)) worst = {own, c, k, fault};
             }
+    result.passes = worst.off == 1;
+    if (result.passes) return result;
+    const ConditionalColumn& column = result.columns[worst.column];
+    result.worst_role = column.role;
+    result.worst_fault = worst.fault;
+    result.worst_column = column.name;
+    result.worst_group = column.group;
+    // Curves may differ in any way, so that months with a shape of their own are not put together.
+    const auto is_alike = [&](const ConditionalPlace& place) {
+        const double own = off(place, worst.fault);
+        return worst.fault != Fault::shape && own * worst.off > 0 && std::fabs(own) > 1;
+    };
+    const auto error_elsewhere = [&] {
+        const Source& source = sources[worst.column];
+        const Places places = places_of(*source.condition);
+        const std::array<std::size_t, 1> rows = {curve.size() - column.places[worst.place].rows};
+        return distances(curve, rows,
+                         [&](std::uint32_t row) {
+                             return places.codes[row] == source.codes[worst.place] ? Places::kNone : 0;
+                         })[0]
+            .to_diagonal;
+    };
+    result.worst = fault_words(column, stretch_of(column, worst.place, is_alike), worst.fault, whole, error_elsewhere);
     return result;
 }
 
@@ -627,7 +779,9 @@ nlohmann::ordered_json to_json(const ConditionalCalibration& conditional) {
                                              {"calibration_floor_percent", 100 * place.calibration_floor},
                                              {"coverage_90_percent", 100 * place.coverage},
                                              {"bias_t", place.bias_t},
-                                             {"spread_t", place.spread_t}})
+                                             {"spread_t", place.spread_t},
+                                             {"coverage_t", place.coverage_t},
+                                             {"calibration_t", place.calibration_t}})
                 own[key] = core::rounded_json(value, 4);
             const PlaceByChance chance = by_chance(conditional, place, kHalfOf90);
             const auto range = [](const ChanceRange& of, double unit) {

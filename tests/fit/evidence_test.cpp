@@ -168,7 +168,7 @@ TEST(Advice, ForASpreadThatIsWrongAlongAnInputIsAForm) {
         rows.errors[i] = (1 + 2 * rows.inputs[0][i] * rows.inputs[0][i]) * random.normal();
     const FitResult result = fit(rows.archive(), quick("constant"));
     ASSERT_FALSE(result.conditional.passes);
-    EXPECT_FALSE(result.conditional.worst_is_bias);
+    EXPECT_EQ(result.conditional.worst_fault, ConditionalPlace::Fault::spread);
     EXPECT_TRUE(says(result.verdict, "--form network may help there."));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -122,6 +123,117 @@ TEST(Conditional, AGroupUnlikeTheOthersIsNamed) {
     EXPECT_GE(found, 36U);
 }
 
+// Twenty groups of 1,000 rows, each with mean 0 and standard deviation 1: what is wrong in two of them is the shape.
+struct ShapedGroups {
+    std::vector<double> scores;
+    std::vector<std::uint32_t> codes;
+    std::vector<std::string> labels;
+    std::vector<Condition> conditions;
+
+    ShapedGroups() {
+        core::Random random(17);
+        std::vector<std::vector<double>> groups(20);
+        for (std::size_t k = 0; k < 20; ++k) {
+            labels.push_back("s" + std::to_string(k));
+            for (int i = 0; i < 1000; ++i)
+                groups[k].push_back(k == 8   ? (i % 2 == 0 ? 1 : -1)
+                                    : k == 7 ? -std::log(1 - random.uniform()) - 1
+                                             : random.normal());
+            double mean = 0;
+            double square = 0;
+            for (const double z : groups[k]) mean += z / 1000;
+            for (const double z : groups[k]) square += (z - mean) * (z - mean) / 1000;
+            for (double& z : groups[k]) z = (z - mean) / std::sqrt(square);
+        }
+        for (std::size_t i = 0; i < 20'000; ++i) {
+            codes.push_back(static_cast<std::uint32_t>(i % 20));
+            scores.push_back(groups[i % 20][i / 20]);
+        }
+    }
+    ShapedGroups(const ShapedGroups&) = delete;
+    ShapedGroups& operator=(const ShapedGroups&) = delete;
+    ConditionalCalibration judged(std::initializer_list<std::uint32_t> without = {}) {
+        for (std::size_t i = 0; i < scores.size(); ++i)
+            if (std::find(without.begin(), without.end(), codes[i]) != without.end()) scores[i] = std::nan("");
+        conditions = {{"k", {}, {codes, labels}, Condition::Role::group}};
+        return conditional_calibration(scores, conditions);
+    }
+};
+
+TEST(Conditional, AShapeThatMeanAndSpreadDoNotShowIsNamed) {
+    ShapedGroups rows;
+    const ConditionalCalibration both = rows.judged();
+    EXPECT_EQ(both.worst, "where k is 's8' the calibration error is 34% (floor 2.6%)");
+    EXPECT_EQ(both.worst_fault, ConditionalPlace::Fault::shape);
+    EXPECT_EQ(both.tests, 80U);
+    const ConditionalCalibration one = rows.judged({8});
+    EXPECT_TRUE(std::regex_match(one.worst, std::regex("where k is 's7' the calibration error is 1[5-8]% .floor "
+                                                       "2\\.6%.")))
+        << one.worst;
+    EXPECT_TRUE(rows.judged({7}).passes) << rows.judged({7}).worst;
+}
+
+// Errors that end at 1.57 standard deviations, which mean and spread do not show, and the curve hardly.
+TEST(Conditional, ACoverageThatMeanAndSpreadDoNotShowIsNamed) {
+    Rows rows(18);
+    double mean = 0, square = 0, count = 0;
+    for (std::size_t i = 0; i < kRows; ++i)
+        if (rows.group[i] == 7) {
+            rows.scores[i] = std::clamp(rows.scores[i], -1.3, 1.3);
+            mean += rows.scores[i];
+            square += rows.scores[i] * rows.scores[i];
+            count += 1;
+        }
+    mean /= count;
+    const double sd = std::sqrt(square / count - mean * mean);
+    for (std::size_t i = 0; i < kRows; ++i)
+        if (rows.group[i] == 7) rows.scores[i] = (rows.scores[i] - mean) / sd;
+    const ConditionalCalibration judged = rows.judged();
+    EXPECT_EQ(judged.worst, "where station is 'g7' the 90% interval covers 100.0%");
+    EXPECT_EQ(judged.worst_fault, ConditionalPlace::Fault::coverage);
+}
+
+// The tests of coverage and shape hold their level whatever number of rows a place has: 120 groups of 20 to 30 rows.
+TEST(Conditional, SmallPlacesAreNotBlamedByChance) {
+    constexpr std::uint64_t kArchives = 300;
+    std::size_t alarms = 0;
+    for (std::uint64_t seed = 0; seed < kArchives; ++seed) {
+        core::Random random(seed, 19);
+        std::vector<double> scores;
+        std::vector<std::uint32_t> codes;
+        const std::vector<std::string> labels(120, "station");
+        for (std::uint32_t k = 0; k < 120; ++k)
+            for (std::size_t i = 20 + random.below(11); i > 0; --i) {
+                scores.push_back(random.normal());
+                codes.push_back(k);
+            }
+        const std::vector<Condition> conditions = {{"station", {}, {codes, labels}, Condition::Role::group}};
+        const ConditionalCalibration judged = conditional_calibration(scores, conditions);
+        EXPECT_EQ(judged.tests, 480U);
+        alarms += judged.passes ? 0 : 1;
+    }
+    // 6 expected at most; more than 15 once in 3,000 if the level is 2%.
+    EXPECT_LE(alarms, 15U);
+}
+
+// Exponential errors everywhere, of 0.7 standard deviations: that is for the figures of all rows to say.
+TEST(Conditional, NoPlaceIsBlamedForWhatIsWrongEverywhere) {
+    constexpr std::uint64_t kArchives = 100;
+    std::size_t alarms = 0;
+    for (std::uint64_t seed = 0; seed < kArchives; ++seed) {
+        Rows rows(5000 + seed);
+        core::Random random(seed, 20);
+        for (double& z : rows.scores) z = 0.7 * (-std::log(1 - random.uniform()) - 1);
+        const ConditionalCalibration judged = rows.judged();
+        EXPECT_GT(judged.columns[2].places[0].calibration_error, 0.1);
+        alarms += judged.worst_fault == ConditionalPlace::Fault::shape ||
+                          judged.worst_fault == ConditionalPlace::Fault::coverage
+                      ? 1
+                      : 0;
+    }
+    EXPECT_LE(alarms, 5U);
+}
+
 // All groups lie half a sigma too high but one, which is right.
 TEST(Conditional, TheOnlyPlaceThatIsRightIsNotBlamed) {
     Rows rows(4);
@@ -177,7 +289,7 @@ TEST(Conditional, WhereNothingCanBeLookedAtNothingIsPassed) {
     };
     EXPECT_EQ(judged(150).tests, 0U);
     EXPECT_EQ(to_json(judged(150)).at("tests"), 0);
-    EXPECT_EQ(judged(2000).tests, 20U);
+    EXPECT_EQ(judged(2000).tests, 40U);
     EXPECT_EQ(to_json(judged(2000)).at("passes"), true);
     const auto said = [&](std::size_t count) {
         Verdict words{"Calibrated: fine.", {}};
@@ -248,8 +360,14 @@ TEST(Conditional, BandsOfAPlaceStandInItsFigures) {
     EXPECT_NEAR(band.at("mean_z")[1], judged.mean_z + half, 1e-4);
     EXPECT_LT(band.at("sd_z")[0], 1);
     EXPECT_GT(band.at("sd_z")[1], 1);
-    EXPECT_NEAR(band.at("coverage_90_percent")[1].get<double>() - band.at("coverage_90_percent")[0].get<double>(),
-                200 * 1.6448536 * std::sqrt(0.09 * (1 - n / kRows) / n), 0.3);
+    // Counts in the band have at least 90% of the binomial distribution, and not much more.
+    const double worth = n / (1 - n / kRows);
+    const boost::math::binomial_distribution<double> counts(std::round(worth), judged.coverage);
+    const double low = band.at("coverage_90_percent")[0].get<double>() / 100 * worth;
+    const double high = band.at("coverage_90_percent")[1].get<double>() / 100 * worth;
+    const double inside = cdf(counts, std::floor(high)) - cdf(counts, std::ceil(low) - 1);
+    EXPECT_GE(inside, 0.9);
+    EXPECT_LE(inside, 0.95);
 }
 
 TEST(Conditional, FiguresArePossibleAndThoseOfTheRows) {
@@ -286,6 +404,10 @@ TEST(Conditional, WhatChanceMayDoAgreesWithTheTest) {
             const double bias = by_chance(found, place, place.bias_t).mean_z.high;
             EXPECT_NEAR(bias, place.mean_z, 1e-12);
             EXPECT_NEAR(by_chance(found, place, place.spread_t).sd_z.high, place.sd_z, 1e-12);
+            if (place.coverage_t != 0) {
+                const ChanceRange range = by_chance(found, place, std::fabs(place.coverage_t)).coverage;
+                EXPECT_NEAR(place.coverage_t > 0 ? range.high : range.low, place.coverage, 1e-12);
+            }
             const PlaceByChance anywhere = by_chance(found, place, found.critical);
             EXPECT_LE(anywhere.mean_z.low, place.mean_z);
             EXPECT_GE(anywhere.mean_z.high, place.mean_z);

@@ -211,33 +211,60 @@ TEST(CrpsParts, AddUpToTheCrps) {
     EXPECT_EQ(one.miscalibration, parts.miscalibration);
 }
 
+// The probabilities of an ensemble change at its members alone, and what happens at observations alone: between two of
+// all these points a Brier score and each of its parts is constant, and the integral over thresholds is a sum.
 TEST(CrpsParts, AreExactForSmallEnsembles) {
     core::Random random(4);
-    for (int trial = 0; trial < 20; ++trial) {
+    bool some_discrimination = false;
+    for (int trial = 0; trial < 60; ++trial) {
         const std::size_t n = 1 + random.below(20);
         std::vector<Values> columns(1 + random.below(5), Values(n));
-        Values y(n);
+        Rows rows;
+        rows.y.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
-            y[i] = std::round(3 * random.normal());
-            for (Values& column : columns) column[i] = y[i] + std::round(3 * random.normal());
+            rows.y[i] = std::round(3 * random.normal());
+            for (Values& column : columns) column[i] = rows.y[i] + std::round(3 * random.normal());
+            if (trial % 2 == 1) rows.weight.push_back(static_cast<double>(1 + random.below(3)));
+        }
+        Values points = rows.y;
+        for (const Values& column : columns) points.insert(points.end(), column.begin(), column.end());
+        std::sort(points.begin(), points.end());
+        Brier wanted{};
+        for (std::size_t k = 1; k < points.size(); ++k) {
+            const double length = points[k] - points[k - 1];
+            if (length == 0) continue;
+            Values p(n, 0.0);
+            std::vector<bool> happened(n);
+            for (std::size_t i = 0; i < n; ++i) {
+                double below = 0;
+                for (const Values& column : columns) below += column[i] <= points[k - 1] ? 1 : 0;
+                p[i] = below / static_cast<double>(columns.size());
+                happened[i] = rows.y[i] <= points[k - 1];
+            }
+            const Brier own = brier_by_definition(p, happened, rows);
+            wanted.score += length * own.score;
+            wanted.miscalibration += length * own.miscalibration;
+            wanted.discrimination += length * own.discrimination;
+            wanted.uncertainty += length * own.uncertainty;
         }
         const std::vector<std::span<const double>> spans(columns.begin(), columns.end());
         const MemberRows forecast(spans);
-        Values crps;
+        const ScoreParts parts = crps_parts(forecast, rows.y, rows.weight);
+        EXPECT_NEAR(parts.score, wanted.score, 1e-12) << trial;
+        EXPECT_NEAR(parts.miscalibration, wanted.miscalibration, 1e-12) << trial;
+        EXPECT_NEAR(parts.discrimination, wanted.discrimination, 1e-12) << trial;
+        EXPECT_NEAR(parts.uncertainty, wanted.uncertainty, 1e-12) << trial;
+        // That sum is the mean CRPS of the ensembles, which has a formula of its own.
+        double crps = 0;
         for (std::size_t i = 0; i < n; ++i) {
             Values members;
             sorted_members(spans, i, members);
-            crps.push_back(ensemble_crps(members, y[i]).plain);
+            crps += weight_of(rows, i) * ensemble_crps(members, rows.y[i]).plain / total(rows);
         }
-        const ScoreParts parts = crps_parts(forecast, y, {});
-        const auto rows = static_cast<double>(n);
-        const Values climatology = climatology_crps(y, {});
-        EXPECT_NEAR(parts.score, std::accumulate(crps.begin(), crps.end(), 0.0) / rows, 1e-12);
-        EXPECT_NEAR(parts.uncertainty, std::accumulate(climatology.begin(), climatology.end(), 0.0) / rows, 1e-12);
-        EXPECT_GE(parts.miscalibration, 0);
-        EXPECT_GE(parts.discrimination, 0);
-        EXPECT_LE(parts.discrimination, parts.uncertainty + 1e-12);
+        EXPECT_NEAR(parts.score, crps, 1e-12) << trial;
+        some_discrimination = some_discrimination || (wanted.discrimination > 0.1 && wanted.miscalibration > 0.1);
     }
+    EXPECT_TRUE(some_discrimination);
 }
 
 TEST(CrpsParts, OfOneForecastForAllAreAllMiscalibrationAndUncertainty) {
