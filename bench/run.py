@@ -189,6 +189,11 @@ def main():
     figures.add(
         "accrue evaluate, 10^6 rows, end to end: times faster than pandas.read_csv alone", evaluate["ratio"], at_least=3
     )
+    figures.add(
+        "the same with --conditional along 5 inputs: processor seconds, times those without",
+        evaluate["conditional_ratio"],
+        at_most=2.5,
+    )
     predict = other_script("predict_vs_pandas.py", "--accrue", accrue, "--rows", "200000")
     figures.add(
         "accrue predict, 200,000 rows, CSV to CSV: times faster than pandas and NumPy", predict["ratio"], at_least=10

@@ -17,6 +17,7 @@
 #include "accrue/messages.hpp"
 #include "core/parallel.hpp"
 #include "core/rounded_json.hpp"
+#include "core/sort.hpp"
 #include "families/normal.hpp"
 #include "verify/dependence.hpp"
 
@@ -48,18 +49,18 @@ constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "
 
 // Which rows belong together, and what is said of them.
 struct Places {
-    std::vector<std::uint32_t> codes;  // a place for every row, or none
+    std::vector<std::uint32_t> codes;  // a place for every row that counts, or none
     std::vector<std::string> labels;
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 };
 
-Places bins_of(std::span<const double> numbers) {
+Places bins_of(std::span<const double> numbers, std::span<const std::uint32_t> rows) {
     Places places;
     std::vector<double> sorted;
     const std::size_t step = (numbers.size() + kEdgeSample - 1) / kEdgeSample;
     for (std::size_t i = 0; i < numbers.size(); i += std::max<std::size_t>(step, 1))
         if (std::isfinite(numbers[i])) sorted.push_back(numbers[i]);
-    std::sort(sorted.begin(), sorted.end());
+    core::sort_ascending(sorted);
     if (sorted.empty() || sorted.front() == sorted.back()) return places;
     const std::size_t bins = std::clamp<std::size_t>(numbers.size() / kRowsOfBin, 1, kMaxBins);
     std::vector<double> edges;  // the upper ends of all bins but the last
@@ -68,7 +69,7 @@ Places bins_of(std::span<const double> numbers) {
         if (edge < sorted.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);
     }
     places.codes.resize(numbers.size(), Places::kNone);
-    for (std::size_t i = 0; i < numbers.size(); ++i)
+    for (const std::uint32_t i : rows)
         if (std::isfinite(numbers[i]))
             places.codes[i] =
                 static_cast<std::uint32_t>(std::lower_bound(edges.begin(), edges.end(), numbers[i]) - edges.begin());
@@ -80,8 +81,8 @@ Places bins_of(std::span<const double> numbers) {
     return places;
 }
 
-Places places_of(const Condition& condition) {
-    if (condition.values.codes.empty()) return bins_of(condition.numbers);
+Places places_of(const Condition& condition, std::span<const std::uint32_t> rows_that_count) {
+    if (condition.values.codes.empty()) return bins_of(condition.numbers, rows_that_count);
     Places places{{condition.values.codes.begin(), condition.values.codes.end()},
                   {condition.values.labels.begin(), condition.values.labels.end()}};
     if (places.labels.size() <= kMaxValues) return places;
@@ -534,7 +535,7 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     };
     std::vector<Source> sources;
     for (const Condition& condition : conditions) {
-        const Places places = places_of(condition);
+        const Places places = places_of(condition, order);
         if (places.labels.size() < 2) continue;
         std::vector<std::vector<std::uint32_t>> rows(places.labels.size());
         for (const std::uint32_t row : order)
@@ -612,7 +613,7 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     };
     const auto error_elsewhere = [&] {
         const Source& source = sources[worst.column];
-        const Places places = places_of(*source.condition);
+        const Places places = places_of(*source.condition, order);
         const std::array<std::size_t, 1> rows = {curve.size() - column.places[worst.place].rows};
         return distances(curve, rows,
                          [&](std::uint32_t row) {

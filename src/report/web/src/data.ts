@@ -220,6 +220,7 @@ export interface ConditionalColumn {
   calibration_error: Value[];
   calibration_floor: Value[];
   off: Value[]; // above 1: further than chance would have it
+  calibration_off: Value[]; // the same of the calibration alone
   mean_z_low: Value[];
   mean_z_high: Value[];
   mean_z_pointwise_low: Value[];

@@ -4,7 +4,7 @@ import type { Axis, Chart, Layer } from "../chart";
 import type { ConditionalColumn, Entry, Report, Value } from "../data";
 import * as format from "../format";
 import { inOrder } from "../order";
-import { colourOf, coverageAxis, dashOf, ofForecast, sentences, shortName, symbolOf } from "./common";
+import { colourOf, coverageAxis, dashOf, ofForecast, sentences, share, shortName, symbolOf } from "./common";
 
 const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
@@ -16,6 +16,7 @@ interface Drawn {
 }
 
 type Figure = "mean_z" | "sd_z" | "coverage";
+type Marked = Figure | "calibration_error";
 
 const words: Record<Figure, string> = { mean_z: "bias", sd_z: "spread", coverage: "coverage" };
 
@@ -27,7 +28,8 @@ const bandOf = (column: ConditionalColumn, figure: Figure, pointwise: boolean) =
 const picked = (values: Value[], order: number[]): Value[] => order.map((i) => values[i] ?? null);
 
 /** Where chance alone would leave it. */
-const isBeyond = (column: ConditionalColumn, figure: Figure, i: number): boolean => {
+const isBeyond = (column: ConditionalColumn, figure: Marked, i: number): boolean => {
+  if (figure === "calibration_error") return (column.calibration_off[i] ?? 0) > 1;
   const [value, { low, high }] = [column[figure][i], bandOf(column, figure, false)];
   return value != null && low[i] != null && high[i] != null && (value < low[i]! || value > high[i]!);
 };
@@ -128,7 +130,7 @@ function bands(report: Report, { along, drawn }: Layout, figure: Figure, rate: n
 }
 
 /** The figure in each place, and a ring where chance does not explain it. */
-function values(report: Report, { along, drawn }: Layout, figure: Figure, what: string): Layer[] {
+function values(report: Report, { along, drawn }: Layout, figure: Marked, what: string): Layer[] {
   return drawn.flatMap((one): Layer[] => {
     const { entry, column, order, at } = one;
     const name = report.several ? ofForecast(report, what, entry) : { name: what, label: what };
@@ -146,6 +148,16 @@ function values(report: Report, { along, drawn }: Layout, figure: Figure, what: 
     ];
   });
 }
+
+/** What a calibrated forecast of as many rows shows. */
+const floors = ({ along, drawn }: Layout): Layer[] =>
+  drawn.slice(0, 1).map(({ column, order, at }): Layer => {
+    const common = { name: "floor: if calibrated", colour: "ideal" as const, at, value: picked(column.calibration_floor, order) };
+    return along === "x" ? { ...common, kind: "line", dash: true, width: 1.4 } : { ...common, kind: "points", symbol: "tick" };
+  });
+
+/** Whether the shape of the errors is what is furthest off in a place. */
+const isOfShape = ({ column }: Drawn): boolean => column.label.some((_, i) => isBeyond(column, "calibration_error", i) && column.calibration_off[i]! >= column.off[i]!);
 
 const right = (values: number[]): Layer[] =>
   values.map((value) => ({
@@ -187,6 +199,7 @@ function chartsOf(report: Report, name: string, index: number): Chart[] {
   const layout = layoutOf(name, own);
   const rate = own[0]!.entry.forecast.conditional!.error_rate;
   const { axis, along, words, height, note } = layout;
+  const percents = (column: ConditionalColumn) => extremes(column.calibration_error, (v) => format.percent(v));
   const across = (other: Axis) => (along === "x" ? { x: axis, y: other } : { x: other, y: axis });
   const common = { along, height, note };
   return [
@@ -217,6 +230,19 @@ function chartsOf(report: Report, name: string, index: number): Chart[] {
       ...across({ name: "observations inside the 90% interval", ...coverageAxis(0.9, layout.drawn.flatMap(({ column }) => [...column.coverage, ...column.coverage_low])) }),
       layers: [...bands(report, layout, "coverage", rate), ...right([0.9]), ...values(report, layout, "coverage", "observed")],
     },
+    ...(layout.drawn.some(isOfShape)
+      ? [
+          {
+            ...common,
+            id: `everywhere-${index + 1}-calibration`,
+            title: `Calibration error ${words}`,
+            good: "Good: the marks lie near the floor, which is what a calibrated forecast of as many rows shows.",
+            alt: sentences([`Calibration error ${words}.`, ...layout.drawn.map(({ entry, column }) => `${entry.name}: from ${percents(column)}.`)]),
+            ...across({ name: "calibration error", include: [0], ...share }),
+            layers: [...floors(layout), ...values(report, layout, "calibration_error", "calibration error")],
+          },
+        ]
+      : []),
   ];
 }
 
