@@ -244,16 +244,19 @@ void add_details(ReportForecast& forecast, const Archive& rows, const EvaluateOp
     if (options.exceed.empty() && options.quantile_scores.empty() && !options.decompose) return;
     const auto own = distributions(forecast);
     if (own == nullptr) return;
+    const double worth = forecast.verification.effective_rows;
+    const double row_worth =
+        worth > 0 ? std::min(1.0, worth / effective_rows(rows.observation.size(), rows.weights)) : 1;
     for (const double threshold : options.exceed)
         forecast.details.exceed.push_back(
-            verification::exceedance(*own, threshold, rows.observation, rows.weights, kSeed));
+            verification::exceedance(*own, threshold, rows.observation, rows.weights, row_worth, kSeed));
     for (const double level : options.quantile_scores)
         forecast.details.quantiles.push_back(
             verification::quantile_figures(level, rows.observation, rows.weights, forecast.verification.effective_rows,
                                            [&](std::size_t i) { return own->quantile(level, i); }));
     if (!options.decompose) return;
     forecast.details.crps_parts = verification::crps_parts(*own, rows.observation, rows.weights);
-    forecast.details.miscalibration_floor = verification::miscalibration_floor(*own, rows.weights, kSeed);
+    forecast.details.miscalibration_floor = verification::miscalibration_floor(*own, rows.weights, row_worth, kSeed);
 }
 
 void add_baselines(std::vector<ReportForecast>& forecasts, const Archive& rows, const EvaluateOptions& options,

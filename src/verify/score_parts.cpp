@@ -122,14 +122,32 @@ private:
     Pooling pooling_;
 };
 
+// As many rows as all of them are worth, drawn at random: at least one.
+class DrawnRows {
+public:
+    DrawnRows(std::size_t rows, double row_worth, std::uint64_t seed)
+        : worth_(row_worth), seed_(seed), always_(seed % rows) {}
+    bool has(std::size_t row) const {
+        return worth_ >= 1 || row == always_ || Bounded::uniform_of_row(row, seed_) < worth_;
+    }
+
+private:
+    double worth_;
+    std::uint64_t seed_;
+    std::size_t always_;
+};
+
 // Where the fit of a calibrated forecast lies, from outcomes drawn with the probabilities of the rows.
-Band consistency_band(std::span<const Outcome> sorted, std::span<const double> grid, std::uint64_t seed) {
+Band consistency_band(std::span<const Outcome> sorted, std::span<const double> grid, double row_worth,
+                      std::uint64_t seed) {
     constexpr std::size_t kReplicates = 200;
     constexpr double kLevel = 0.9;
     std::vector<double> fits(grid.size() * kReplicates);
     core::for_tasks(kReplicates, [&](std::size_t r) {
         Pooling pooling;
+        const DrawnRows drawn(sorted.size(), row_worth, r + kReplicates + seed);
         for (std::size_t i = 0; i < sorted.size(); ++i) {
+            if (!drawn.has(i)) continue;
             const bool happens = Bounded::uniform_of_row(i, r + seed) < sorted[i].probability;
             pooling.add(sorted[i].probability, sorted[i].weight, happens ? sorted[i].weight : 0);
         }
@@ -222,7 +240,7 @@ Coverage interval_figures(double level, std::span<const double> y, std::span<con
 }
 
 ExceedanceFigures exceedance(const RowDistributions& forecast, double threshold, std::span<const double> y,
-                             std::span<const double> weights, std::uint64_t seed) {
+                             std::span<const double> weights, double row_worth, std::uint64_t seed) {
     const std::size_t n = y.size();
     ExceedanceFigures figures;
     figures.threshold = threshold;
@@ -257,7 +275,7 @@ ExceedanceFigures exceedance(const RowDistributions& forecast, double threshold,
         figures.probability.push_back(p);
         figures.happened.push_back(fit_at(blocks, p));
     }
-    figures.band = consistency_band(outcomes, figures.probability, seed);
+    figures.band = consistency_band(outcomes, figures.probability, row_worth, seed);
     return figures;
 }
 
@@ -322,12 +340,18 @@ ScoreParts crps_parts(const RowDistributions& forecast, std::span<const double> 
     return sum;
 }
 
-double miscalibration_floor(const RowDistributions& forecast, std::span<const double> weights, std::uint64_t seed) {
+double miscalibration_floor(const RowDistributions& forecast, std::span<const double> weights, double row_worth,
+                            std::uint64_t seed) {
     std::vector<double> y(forecast.rows());
     core::for_blocks(y.size(), kBlock, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) y[i] = forecast.draw(Bounded::uniform_of_row(i, seed), i);
     });
-    return crps_parts(forecast, y, weights).miscalibration;
+    if (row_worth >= 1) return crps_parts(forecast, y, weights).miscalibration;
+    const DrawnRows drawn(y.size(), row_worth, seed + 1);
+    std::vector<double> of_drawn(y.size());
+    for (std::size_t i = 0; i < y.size(); ++i) of_drawn[i] = drawn.has(i) ? weight_of(weights, i) : 0;
+    if (!(total_weight(of_drawn, y.size()) > 0)) of_drawn.assign(weights.begin(), weights.end());
+    return crps_parts(forecast, y, of_drawn).miscalibration;
 }
 
 }  // namespace accrue::verification

@@ -25,8 +25,9 @@ QuantileFigures quantile_figures(double level, std::span<const double> y, std::s
 Coverage interval_figures(double level, std::span<const double> y, std::span<const double> weights,
                           std::span<const double> low, std::span<const double> high);
 
+// A row is worth so much of an independent one, at most 1: the band is that of as many rows, drawn at random.
 ExceedanceFigures exceedance(const RowDistributions& forecast, double threshold, std::span<const double> y,
-                             std::span<const double> weights, std::uint64_t seed);
+                             std::span<const double> weights, double row_worth, std::uint64_t seed);
 
 // The CRPS as the integral over thresholds of Brier scores, each with its parts by isotonic regression. The score and
 // its uncertainty are exact; what the best map leaves of the score is between the smallest and the largest observation
@@ -34,8 +35,9 @@ ExceedanceFigures exceedance(const RowDistributions& forecast, double threshold,
 // the observations where they are many.
 ScoreParts crps_parts(const RowDistributions& forecast, std::span<const double> y, std::span<const double> weights);
 
-// The miscalibration of the same forecasts where observations are drawn from them.
-double miscalibration_floor(const RowDistributions& forecast, std::span<const double> weights, std::uint64_t seed);
+// The miscalibration of the same forecasts, of as many as they are worth, where observations are drawn from them.
+double miscalibration_floor(const RowDistributions& forecast, std::span<const double> weights, double row_worth,
+                            std::uint64_t seed);
 
 // The nodes of that sum with their weights.
 struct ThresholdNode {

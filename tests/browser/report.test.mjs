@@ -11,7 +11,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 const hostile = `<img src=x onerror="window.hacked=1">'"</script><script>window.hacked=1</script>`;
 const columns = ["--prediction", "prediction", "--observation", "observation"];
-const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "same.html", "dropped.html", "means.html",
+const reports = ["late.html", "two.html", "fit.html", "beyond.html", "dates.html", "hostile.html", "many.html", "bare.html", "rain.html", "places.html", "shapes.html", "same.html", "dropped.html", "means.html",
   "replay.html", "monitor.html", "ensemble.html", "quantiles.html"];
 
 /** Rows of a CSV file without quotes. */
@@ -86,6 +86,9 @@ before(async () => {
 
   writeCsv("halves.csv", ["e", "s", "half"], Array.from({ length: 1000 }, (_, i) => [(i % 2 ? 0.5 : 1.5) * normal(), 1, i % 2 ? "narrow" : "wide"]));
   accrue("report", "halves.csv", "--error", "e", "--sigma", "s", "--by", "half", "-o", "halves.html");
+  // Mean 0 and standard deviation 1 in both groups, but of two values in one of them.
+  writeCsv("shapes.csv", ["e", "s", "group"], Array.from({ length: 2000 }, (_, i) => [i % 4 ? normal() : i % 8 ? 1 : -1, 1, i % 4 ? "bell" : "coin"]));
+  accrue("report", "shapes.csv", "--error", "e", "--sigma", "s", "--by", "group", "-o", "shapes.html");
 
   // An ensemble whose members lie too close together, right quantiles, and a sigma beside them.
   const levels = { q10: -1.2816, q50: 0, q90: 1.2816 };
@@ -434,6 +437,21 @@ describe("Calibration in each place", () => {
     const swatch = (name) => page.locator("#chart-everywhere-1 .legend button", { hasText: name }).locator(".swatch").getAttribute("class");
     assert.equal(await swatch("spread: sd of z"), "swatch dot diamond");
     assert.equal(await swatch("further off than chance"), "swatch ring");
+  });
+
+  withReport("draws calibration errors where the shape of the errors is what is wrong", "shapes.html", async (page) => {
+    const { columns, worst } = dataOf("shapes.html").forecasts[0].conditional;
+    assert.match(worst, /^where group is 'coin' the calibration error is 3\d% \(floor \d\.\d%\)$/);
+    assert.ok((await page.locator("#everywhere .lead").innerText()).includes(worst));
+    const chart = page.locator("#chart-everywhere-1-calibration");
+    assert.equal(await chart.locator("h3").innerText(), "Calibration error per group");
+    await showNumbers(page, "chart-everywhere-1-calibration");
+    const table = chart.locator("table").first();
+    assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["coin", "bell"]);
+    const { label, calibration_error } = columns[0];
+    const head = await table.locator("thead th").allInnerTexts();
+    const shown = await table.locator(`tbody td:nth-child(${head.indexOf("calibration error") + 1})`).allInnerTexts();
+    assert.equal(shown[0], `${(100 * calibration_error[label.indexOf("coin")]).toFixed(1)}%`);
   });
 
   withReport("says so where there is no trouble", "dates.html", async (page) => {

@@ -203,7 +203,7 @@ TEST(CrpsParts, AddUpToTheCrps) {
     EXPECT_GT(parts.miscalibration, 0);
     EXPECT_GT(parts.discrimination, 0);
     // Its sigmas are too small by a third: that is more than chance, and less than all of it.
-    const double floor = miscalibration_floor(forecast, {}, 1);
+    const double floor = miscalibration_floor(forecast, {}, 1, 1);
     EXPECT_GT(parts.miscalibration, 1.5 * floor);
     EXPECT_GT(floor, 0);
     ScoreParts one;
@@ -307,7 +307,7 @@ TEST(Exceedance, HasTheBrierScoreAndItsParts) {
     for (const bool weighted : {false, true}) {
         const Rows rows = drawn(60, weighted, 6);
         for (const double threshold : {-1.0, 0.5, 100.0}) {
-            const ExceedanceFigures figures = exceedance(normal_rows(rows), threshold, rows.y, rows.weight, 1);
+            const ExceedanceFigures figures = exceedance(normal_rows(rows), threshold, rows.y, rows.weight, 1, 1);
             Values p;
             std::vector<bool> happened;
             double mean = 0, share = 0;
@@ -336,7 +336,7 @@ TEST(Exceedance, HasAFitThatIncreasesWithinItsBandWhereCalibrated) {
         rows.sigma.push_back(1);
         rows.y.push_back(rows.mean.back() + random.normal());
     }
-    const ExceedanceFigures right = exceedance(normal_rows(rows), 0, rows.y, {}, 1);
+    const ExceedanceFigures right = exceedance(normal_rows(rows), 0, rows.y, {}, 1, 1);
     ASSERT_EQ(right.probability.size(), 21U);
     EXPECT_TRUE(std::is_sorted(right.happened.begin(), right.happened.end()));
     const auto outside = [](const ExceedanceFigures& f) {
@@ -348,12 +348,52 @@ TEST(Exceedance, HasAFitThatIncreasesWithinItsBandWhereCalibrated) {
     // Each of 21 points is outside one time in ten, neighbours together.
     EXPECT_LE(outside(right), 7U);
     for (double& mean : rows.mean) mean += 0.5;
-    EXPECT_GE(outside(exceedance(normal_rows(rows), 0, rows.y, {}, 1)), 14U);
+    EXPECT_GE(outside(exceedance(normal_rows(rows), 0, rows.y, {}, 1, 1)), 14U);
+}
+
+// 100 groups of 20 equal rows each are worth 100: their fits vary as those of 100 rows, and so do bands and floor.
+TEST(Exceedance, AndTheFloorCountWhatRowsAreWorth) {
+    constexpr std::size_t kArchives = 30;
+    constexpr double kWorth = 1.0 / 20;
+    double miscalibration = 0, floor = 0, floor_of_all = 0;
+    std::size_t outside = 0, outside_of_all = 0, points = 0;
+    for (std::uint64_t seed = 0; seed < kArchives; ++seed) {
+        core::Random random(seed, 21);
+        Rows rows;
+        for (int group = 0; group < 100; ++group) {
+            const double mean = random.normal();
+            const double y = mean + random.normal();
+            for (int i = 0; i < 20; ++i) {
+                rows.mean.push_back(mean + 1e-6 * i);
+                rows.sigma.push_back(1);
+                rows.y.push_back(y);
+            }
+        }
+        const FamilyRows forecast = normal_rows(rows);
+        const ExceedanceFigures worth = exceedance(forecast, 0, rows.y, {}, kWorth, seed);
+        const ExceedanceFigures all = exceedance(forecast, 0, rows.y, {}, 1, seed);
+        for (std::size_t k = 0; k < worth.happened.size(); ++k) {
+            outside += worth.happened[k] < worth.band.low[k] || worth.happened[k] > worth.band.high[k] ? 1 : 0;
+            outside_of_all += all.happened[k] < all.band.low[k] || all.happened[k] > all.band.high[k] ? 1 : 0;
+            ++points;
+        }
+        if (seed >= 5) continue;  // they take longer
+        miscalibration += crps_parts(forecast, rows.y, {}).miscalibration;
+        floor += miscalibration_floor(forecast, {}, kWorth, seed);
+        floor_of_all += miscalibration_floor(forecast, {}, 1, seed);
+    }
+    // One point in ten by right, neighbours and their archive together: an archive's share has a standard deviation of
+    // about 0.2, a mean of 30 one of 0.04.
+    EXPECT_LE(static_cast<double>(outside), 0.2 * static_cast<double>(points));
+    EXPECT_GE(static_cast<double>(outside_of_all), 0.4 * static_cast<double>(points));
+    EXPECT_GT(floor, 0.7 * miscalibration);
+    EXPECT_LT(floor, 1.4 * miscalibration);
+    EXPECT_LT(floor_of_all, 0.5 * miscalibration);
 }
 
 TEST(Exceedance, TakesOneRow) {
     const Rows rows{{0}, {1}, {2}, {}};
-    const ExceedanceFigures figures = exceedance(normal_rows(rows), 0, rows.y, {}, 1);
+    const ExceedanceFigures figures = exceedance(normal_rows(rows), 0, rows.y, {}, 1, 1);
     EXPECT_EQ(figures.probability.size(), 1U);
     EXPECT_NEAR(figures.brier.score, 0.25, 1e-12);
     EXPECT_EQ(figures.observed, 1);
