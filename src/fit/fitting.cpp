@@ -149,7 +149,7 @@ Json columns_json(const Archive& archive) {
 void Fitting::standardise() {
     content->family = family;
     if (const auto* bounded = dynamic_cast<const Bounded*>(family.get()))
-        options.bound_kind = bounded->kind() == Bounded::Kind::censored ? "censored" : "truncated";
+        options.bound_kind = bounded->kind() == Bounded::Kind::censored ? kCensored : kTruncated;
     content->learns_location = learns_location(options);
     if (mean != nullptr) {
         content->mean = mean->members;

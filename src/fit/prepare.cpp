@@ -70,7 +70,7 @@ SharedFamily family_of(const Archive& archive, const FitOptions& options) {
     const SharedFamily& inner = accrue::family(options.family);
     const Limits limits = limits_of(options);
     if (!limits.any()) return inner;
-    bool censored = options.bound_kind == "censored";
+    bool censored = options.bound_kind == kCensored;
     if (options.bound_kind == kAuto)
         for (std::size_t i = 0; i < archive.errors.size() && !censored; ++i) {
             const double y = observation_of(archive, i, limits);
@@ -80,6 +80,14 @@ SharedFamily family_of(const Archive& archive, const FitOptions& options) {
 }
 
 namespace {
+
+// What is truncated has no probability on a bound; a few observations may have been rounded to it.
+void check_truncated(const char* bound, double value, std::size_t on_it, std::size_t rows) {
+    core::require(static_cast<double>(on_it) < kManyEqual * static_cast<double>(rows),
+                  "{} of {} observations are {:.10g}, which is {}, and {} gives that no probability: use {}", on_it,
+                  rows, value, core::option(bound), core::option("bound_kind", kTruncated),
+                  core::option("bound_kind", kCensored));
+}
 
 void check_bounds(const Archive& archive, const FitOptions& options) {
     const Limits limits = limits_of(options);
@@ -94,13 +102,20 @@ void check_bounds(const Archive& archive, const FitOptions& options) {
     core::require(!archive.prediction.empty() || !archive.observation.empty(),
                   "{} is a bound of the observation, and errors alone do not tell it: give {} and {}", option,
                   core::option("prediction"), core::option("observation"));
+    std::size_t on_lower = 0;
+    std::size_t on_upper = 0;
     for (std::size_t i = 0; i < archive.errors.size(); ++i) {
         const double y = observation_of(archive, i, limits);
+        on_lower += y == limits.lower ? 1 : 0;
+        on_upper += y == limits.upper ? 1 : 0;
         core::require(y >= limits.lower, "the observation of {} is {:.10g}, but {} is {}",
                       data::RowName{archive.place, i}, y, core::option("lower"), limits.lower);
         core::require(y <= limits.upper, "the observation of {} is {:.10g}, but {} is {}",
                       data::RowName{archive.place, i}, y, core::option("upper"), limits.upper);
     }
+    if (options.bound_kind != kTruncated) return;
+    check_truncated("lower", limits.lower, on_lower, archive.errors.size());
+    check_truncated("upper", limits.upper, on_upper, archive.errors.size());
 }
 
 }  // namespace

@@ -15,6 +15,11 @@ namespace accrue::fitting {
 // a mean.
 inline constexpr const char* kLearnedLocation = "network";
 inline constexpr const char* kAuto = "auto";
+inline constexpr const char* kCensored = "censored";
+inline constexpr const char* kTruncated = "truncated";
+
+// A share of observations that are equal which no forecast without an atom there can hold.
+inline constexpr double kManyEqual = 0.2;
 
 // The form that these options ask for; where the choice is left to the fit, the one that it begins with.
 const fields::Kind& form_of(const FitOptions& options);

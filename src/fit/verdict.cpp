@@ -127,7 +127,6 @@ constexpr std::size_t kRowsLookedAt = 100'000;
 constexpr double kFewOfMany = 0.01;     // a share that is worth a remark
 constexpr std::size_t kMinCount = 20;   // and a number that is no accident
 constexpr double kExpectedBeyond = 10;  // none of so many expected ones happens once in 20,000 archives
-constexpr double kManyEqual = 0.2;
 
 // To 12 digits: an observation that was computed from prediction and error is rounded beyond them.
 double rounded(double y) {
@@ -143,6 +142,22 @@ struct End {
     bool lower;
 };
 
+bool are_many(double some, double all) {
+    return some >= std::max(kFewOfMany * all, static_cast<double>(kMinCount));
+}
+
+// Of observations on a bound where a truncated forecast has no probability.
+Message truncated_remark(const End& end, std::span<const double> sorted, double bound) {
+    const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), rounded(bound));
+    const auto count = static_cast<double>(sorted.size());
+    const auto equal = static_cast<double>(to - from);
+    if (!are_many(equal, count)) return {};
+    return core::message(
+        "{:.1f}% of the observations are {:.12g}, which is {}, and a truncated forecast gives that no probability: {} "
+        "does.",
+        100 * equal / count, bound, core::option(end.option), core::option("bound_kind", kCensored));
+}
+
 // Of observations that sit on their last value, or of forecasts that expect some beyond it; empty for others.
 // `expected` gives how many the forecasts expect beyond a value.
 Message end_remark(const End& end, std::span<const double> sorted,
@@ -154,7 +169,7 @@ Message end_remark(const End& end, std::span<const double> sorted,
     const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), last);
     const auto equal = static_cast<double>(to - from);
     const auto option = [&](double bound) { return core::option(end.option, fmt::format("{:.12g}", bound)); };
-    if (equal >= std::max(kFewOfMany * count, static_cast<double>(kMinCount)))
+    if (are_many(equal, count))
         return core::message("{:.1f}% of the observations are {:.12g}, and none is {}: {} lets the forecast say so.",
                              100 * equal / count, last, end.beyond, option(last));
     const double beyond = expected(end.lower, last);
@@ -218,8 +233,12 @@ std::vector<Message> observation_remarks(const Archive& archive, const FitOption
     const auto add = [&](Message remark) {
         if (remark != Message()) remarks.push_back(std::move(remark));
     };
-    if (!limits.has_lower()) add(end_remark({"lower", "less", true}, sorted, expected));
-    if (!limits.has_upper()) add(end_remark({"upper", "more", false}, sorted, expected));
+    for (const End& end : {End{"lower", "less", true}, End{"upper", "more", false}}) {
+        if (!(end.lower ? limits.has_lower() : limits.has_upper()))
+            add(end_remark(end, sorted, expected));
+        else if (options.bound_kind == kTruncated)
+            add(truncated_remark(end, sorted, end.lower ? limits.lower : limits.upper));
+    }
     add(atom_remark(sorted));
     return remarks;
 }

@@ -159,6 +159,51 @@ TEST(FitBounds, AreRefusedWhereTheyMakeNoSense) {
     EXPECT_NE(said(options, rows.archive()).find("needs a bound"), std::string::npos);
 }
 
+// Of 100 observations `count` are on the bound, and the others beyond it.
+Bent on_a_bound(std::size_t count, double bound, double others) {
+    Bent rows(100, Kind::truncated);
+    for (std::size_t i = 0; i < rows.x.size(); ++i) {
+        rows.observation[i] = i < count ? bound : others + 0.1 * std::sin(static_cast<double>(i));
+        rows.prediction[i] = rows.observation[i] + 0.5 * std::cos(static_cast<double>(i));
+        rows.errors[i] = rows.observation[i] - rows.prediction[i];
+    }
+    return rows;
+}
+
+TEST(FitBounds, TruncatedOnesAreRefusedWhereManyObservationsSitOnThem) {
+    FitOptions options = quick(0);
+    options.max_iterations = 5;
+    options.bound_kind = "truncated";
+    const auto said = [&](std::size_t count, double bound, double others) {
+        return support::refusal([&] { accrue::fit(on_a_bound(count, bound, others).archive(), options); });
+    };
+    EXPECT_EQ(said(50, 0, 1),
+              "50 of 100 observations are 0, which is --lower, and --bound-kind truncated gives that no probability: "
+              "use --bound-kind censored");
+    options.upper = 2;
+    EXPECT_EQ(said(20, 2, 1),
+              "20 of 100 observations are 2, which is --upper, and --bound-kind truncated gives that no probability: "
+              "use --bound-kind censored");
+    EXPECT_EQ(said(19, 2, 1), "no refusal") << "fewer may have been rounded";
+    options.bound_kind = "auto";
+    EXPECT_EQ(said(50, 0, 1), "no refusal");
+}
+
+TEST(FitBounds, TruncatedOnesAreMentionedWhereSomeObservationsSitOnThem) {
+    Bent rows(300, Kind::truncated);
+    for (std::size_t i = 0; i < 300; i += 10) {
+        rows.observation[i] = 0;
+        rows.errors[i] = -rows.prediction[i];
+    }
+    FitOptions options = quick(0);
+    options.max_iterations = 5;
+    options.bound_kind = "truncated";
+    const std::string words = "10.0% of the observations are 0, which is --lower, and a truncated forecast";
+    EXPECT_TRUE(says(accrue::fit(rows.archive(), options), words));
+    options.bound_kind = "censored";
+    EXPECT_FALSE(says(accrue::fit(rows.archive(), options), words));
+}
+
 TEST(FitBounds, AtomsElsewhereAreMentioned) {
     Bent rows(300, Kind::truncated);
     for (std::size_t i = 0; i < 300; i += 4) rows.errors[i] = 1 - rows.prediction[i];
