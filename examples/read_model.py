@@ -2,7 +2,7 @@
 """Reads an accrue model file without accrue: python3 read_model.py model.json
 
 Checks the checksum, evaluates mean and sigma for the file's own test vectors with nothing but the standard library, and
-says how far the two are apart; and where the formula is short, the quantiles of the first one. docs/model-file.md explains every step.
+says how far the two are apart, and gives quantiles of the first one. docs/model-file.md explains every step.
 """
 import json
 import math
@@ -123,26 +123,129 @@ def forecast(model, inputs, prediction):
     return prediction + correction(model["bias"]["coefficients"], x, scaled, categories) + moved, sigma, means[1:]
 
 
-def quantile(model, location, scale, further, p):
-    """What is not exceeded with probability p; None with bounds, a recalibration, or of Student's t, whose formula is longer."""
-    family = model.get("family", "normal")
-    if model.get("bounds") or model.get("recalibration") or family == "student-t":
-        return None
-    n = NormalDist()
+def normal(n):
+    """Phi(n), with all its digits below."""
+    return math.erfc(-n / math.sqrt(2)) / 2
+
+
+def score(below, above):
+    """The normal score of a value with these probabilities on its sides, from the smaller one."""
+    if min(below, above) <= 0:
+        return -math.inf if below <= 0 else math.inf
+    return NormalDist().inv_cdf(below) if below < above else -NormalDist().inv_cdf(above)
+
+
+def above_in_t(w, nu):
+    """The probability of Student's t above sqrt(nu)*sinh(w), w >= 0: an incomplete beta function by its power series."""
+    near = w < 0.5
+    a, b, at, rest = 0.5, nu / 2, math.tanh(w) ** 2, math.cosh(w) ** -2
+    if not near:
+        a, b, at, rest = b, a, rest, at
+    term, total, k = 1.0, 1.0, 0
+    while term > 1e-17 * total:
+        term *= (a + b + k) / (a + 1 + k) * at
+        total += term
+        k += 1
+    value = at**a * rest**b / a * total * math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b))
+    return (1 - value) / 2 if near else value / 2
+
+
+def to_score(family, further, u):
+    """The normal score of u."""
     if family == "normal":
-        u = n.inv_cdf(p)
-    elif family == "logistic":
-        u = math.log(p / (1 - p))
+        return u
+    if family == "logistic":
+        small = math.exp(-abs(u)) / (1 + math.exp(-abs(u)))
     elif family == "sinh-arcsinh":
-        skew, log_tail = further
-        u = math.sinh(math.exp(-log_tail) * (math.asinh(n.inv_cdf(p)) + skew))
+        return math.sinh(math.asinh(u) / math.exp(-further[1]) - further[0])
     elif family == "two-piece-normal":
         below, above = math.exp(-further[0] / 2), math.exp(further[0] / 2)  # scales of the two halves
+        side = below if u < 0 else above
+        small = 2 * side / (below + above) * normal(-abs(u) / side)
+        return score(small, 1 - small) if u < 0 else score(1 - small, small)
+    elif family == "student-t":
+        nu = math.exp(further[0])
+        small = above_in_t(math.asinh(abs(u) / math.sqrt(nu)), nu)
+    return math.copysign(score(1 - small, small), u)
+
+
+def of_score(family, further, n):
+    """The u that has the normal score n."""
+    if family == "normal":
+        return n
+    if family == "logistic":
+        return math.log(normal(n) / normal(-n))
+    if family == "sinh-arcsinh":
+        return math.sinh(math.exp(-further[1]) * (math.asinh(n) + further[0]))
+    if family == "two-piece-normal":
+        below, above = math.exp(-further[0] / 2), math.exp(further[0] / 2)
         share = below / (below + above)
-        u = below * n.inv_cdf(p / share / 2) if p < share else -above * n.inv_cdf((1 - p) / (1 - share) / 2)
+        if normal(n) < share:
+            return below * NormalDist().inv_cdf(normal(n) / share / 2)
+        return -above * NormalDist().inv_cdf(normal(-n) / (1 - share) / 2)
+    low, high, nu, tail = 0.0, 400.0, math.exp(further[0]), normal(-abs(n))  # student-t, by bisection
+    for _ in range(64):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above_in_t(middle, nu) > tail else (low, middle)
+    return math.copysign(math.sqrt(nu) * math.sinh(low), n)
+
+
+def of_score_in_bounds(model, location, scale, further, n):
+    """As of_score, where the distribution may have bounds: censored or truncated there."""
+    family, bounds = model.get("family", "normal"), model.get("bounds", {})
+    low, high = ((bounds[end] - location) / scale if end in bounds else None for end in ("lower", "upper"))
+    if bounds.get("kind") == "truncated":
+        a = -math.inf if low is None else to_score(family, further, low)
+        b = math.inf if high is None else to_score(family, further, high)
+        below = normal(-n) * normal(a) + normal(n) * normal(b)
+        above = normal(-n) * normal(-a) + normal(n) * normal(-b)
+        n = score(below, above)
+    if math.isinf(n):  # all of it lies so far in a tail that doubles have no probability there
+        return low if n > 0 else high
+    u = of_score(family, further, n)
+    return min(max(u, -math.inf if low is None else low), math.inf if high is None else high)
+
+
+def tail_slope(u, v):
+    """Of the map beyond its last knot (u and v going outwards)."""
+    inner = [j for j in range(len(v) - 1) if normal(-v[j]) >= 10 * normal(-v[-1])] or [0]
+    return min(1.0, (v[-1] - v[inner[-1]]) / (u[-1] - u[inner[-1]])) if len(v) > 1 else 1.0
+
+
+def without_map(model, n, group):
+    """The normal score in the distribution before recalibration of what has the score n after it."""
+    m = model.get("recalibration")
+    if not m:
+        return n
+    m = next((own for own in m.get("groups", {}).get("maps", []) if own["label"] == group), m)
+    u, v = list(m["predicted"]), list(m["actual"])
+    if model["recalibration"].get("knots") != "scores":  # version 0.1: knots are probabilities
+        if n > 0:  # from above, where the digits are
+            u, v = ([1 - p for p in reversed(knots)] for knots in (u, v))
+        u, v, p = [0.0, *u, 1.0], [0.0, *v, 1.0], normal(-abs(n))
+        k = next(k for k in range(1, len(v)) if p < v[k])
+        p = u[k - 1] + (u[k] - u[k - 1]) * (p - v[k - 1]) / (v[k] - v[k - 1])
+        return score(1 - p, p) if n > 0 else score(p, 1 - p)
+    first = last = 1.0
+    if model.get("family") == "student-t":  # back to its own tails
+        low, high = u[0] - max(1.0, 2 * (u[0] - v[0])), u[-1] + max(1.0, 2 * (v[-1] - u[-1]))
+        u, v = [low, *u, high], [low, *v, high]
     else:
+        first, last = tail_slope([-x for x in reversed(u)], [-x for x in reversed(v)]), tail_slope(u, v)
+    if n < v[0]:
+        return u[0] + (n - v[0]) / first
+    if n >= v[-1]:
+        return u[-1] + (n - v[-1]) / last
+    k = next(k for k in range(1, len(v)) if n < v[k])
+    return u[k - 1] + (u[k] - u[k - 1]) * (n - v[k - 1]) / (v[k] - v[k - 1])
+
+
+def quantile(model, location, scale, further, p, group=None):
+    """What is not exceeded with probability p; None of a model with a state, which moves every row by its time and group."""
+    if model.get("state"):
         return None
-    return location + scale * u
+    n = without_map(model, score(p, 1 - p), group)
+    return location + scale * of_score_in_bounds(model, location, scale, further, n)
 
 
 def checksum(text):
@@ -172,7 +275,7 @@ def main():
         sys.exit("that is further apart than 1e-12")
     first = model["test_vectors"][0]
     row = forecast(model, first["inputs"], first["prediction"])
-    if quantile(model, *row, 0.5) is not None:
+    if not model.get("state"):
         print("quantiles of the first:", ", ".join(f"{p:g}: {quantile(model, *row, p):.6g}" for p in (0.05, 0.5, 0.95)))
 
 
