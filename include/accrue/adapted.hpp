@@ -9,9 +9,12 @@ namespace accrue {
 // that (w - shift)/scale is: the cdf of u is Phi((w(u) - shift)/scale), and the quantile at p is the other's at
 // Phi(shift + scale*Phi^-1(p)). Shift and scale are each row's own: calls take them, in this order, after the values of
 // the inner family (Family::given). A shift of 0 and a scale of 1 change nothing.
+// [SHAPE] Where it is shaped, H((w - shift)/scale) is standard normal, H being a rising polygon through knots at
+// Phi^-1(k/16): what it adds at each of these kShapeValues follows the scale, and zeros change nothing.
 class Adapted final : public Family {
 public:
-    explicit Adapted(SharedFamily inner);
+    explicit Adapted(SharedFamily inner, bool shaped = false);
+    static constexpr std::size_t kShapeValues = 15;
 
     std::string_view name() const override { return inner_->name(); }
     std::string_view help() const override { return inner_->help(); }
@@ -35,7 +38,7 @@ public:
         double mean, sd;
     };
     Moments moments(Further further) const;  // both, which take no longer than one
-    bool has_density() const override { return inner_->has_density(); }
+    bool has_density() const override { return !shaped_ && inner_->has_density(); }  // it has jumps at knots
     bool recalibrated() const override { return inner_->recalibrated(); }
     double normal_score(double u, Further further) const override;
     double of_normal_score(double score, Further further) const override;
@@ -47,6 +50,7 @@ public:
     std::pair<double, double> interval(double level, Further further) const override;
 
     const SharedFamily& inner() const { return inner_; }
+    bool shaped() const { return shaped_; }
 
 private:
     struct Row;
@@ -57,7 +61,10 @@ private:
     Even even(const Row& row) const;
     double beyond(const Row& row, double z) const;
 
+    families::Lines lines(const Row& row) const;  // u over the shaped score, where it is a polygon
+
     SharedFamily inner_;
+    bool shaped_;
     const families::Lines* lines_ = nullptr;  // of a recalibrated normal family, which have closed forms too
 };
 

@@ -8,6 +8,7 @@
 #include "core/exp.hpp"
 #include "families/lines.hpp"
 #include "families/normal.hpp"
+#include "families/shape.hpp"
 #include "scores/gauss.hpp"
 
 namespace accrue {
@@ -18,16 +19,26 @@ using families::normal_score_of;
 
 // The values of a row, taken apart.
 struct Adapted::Row {
-    explicit Row(Further all) : inner(all.first(all.size() - 2)), shift(all[all.size() - 2]), scale(all.back()) {}
+    Row(Further all, bool shaped)
+        : inner(all.first(all.size() - 2 - (shaped ? families::kShapeKnots : 0))),
+          shift(all[inner.size()]),
+          scale(all[inner.size() + 1]),
+          shape(all.subspan(inner.size() + 2)) {}
 
-    double own(double w) const { return (w - shift) / scale; }
-    double inner_score(double z) const { return shift + scale * z; }
+    double unshaped(double w) const { return (w - shift) / scale; }
+    double own(double w) const { return shape.of(unshaped(w)); }
+    double stretch(double w) const { return scale / shape.slope(unshaped(w)); }  // dw/d own
+    double inner_score(double z) const { return shift + scale * shape.score_of(z); }
+    double inner_slope(double z) const { return scale * shape.score_slope(z); }  // of inner_score
 
     Further inner;
     double shift, scale;
+    families::Shape shape;
 };
 
-Adapted::Adapted(SharedFamily inner) : inner_(std::move(inner)) {
+static_assert(Adapted::kShapeValues == families::kShapeKnots);
+
+Adapted::Adapted(SharedFamily inner, bool shaped) : inner_(std::move(inner)), shaped_(shaped) {
     const auto* recalibrated = dynamic_cast<const Recalibrated*>(inner_.get());
     if (recalibrated != nullptr) lines_ = recalibrated->lines();
 }
@@ -35,20 +46,21 @@ Adapted::Adapted(SharedFamily inner) : inner_(std::move(inner)) {
 std::vector<Family::Given> Adapted::given() const {
     std::vector<Given> all = inner_->given();
     all.insert(all.end(), {Given::shift, Given::scale});
+    if (shaped_) all.insert(all.end(), kShapeValues, Given::shift);
     return all;
 }
 
 double Adapted::log_pdf(double u, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     const double w = inner_->normal_score(u, row.inner);
     const double z = row.own(w);
-    return inner_->log_pdf(u, row.inner) + (w - z) * (w + z) / 2 - std::log(row.scale);
+    return inner_->log_pdf(u, row.inner) + (w - z) * (w + z) / 2 - std::log(row.stretch(w));
 }
 
 double Adapted::pdf(double u, Further further) const {
-    const Row row(further);
-    return normal_pdf(row.own(inner_->normal_score(u, row.inner))) / row.scale *
-           inner_->normal_score_slope(u, row.inner);
+    const Row row(further, shaped_);
+    const double w = inner_->normal_score(u, row.inner);
+    return normal_pdf(row.own(w)) / row.stretch(w) * inner_->normal_score_slope(u, row.inner);
 }
 
 double Adapted::cdf(double u, Further further) const {
@@ -82,7 +94,7 @@ double end_of_interval(double level) {
 }  // namespace
 
 std::pair<double, double> Adapted::interval(double level, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     const double half = end_of_interval(level);
     const std::array<double, 2> ends = {row.inner_score(-half), row.inner_score(half)};
     std::array<double, 2> u{};
@@ -92,46 +104,50 @@ std::pair<double, double> Adapted::interval(double level, Further further) const
 }
 
 double Adapted::normal_score(double u, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     return row.own(inner_->normal_score(u, row.inner));
 }
 
 double Adapted::upper_normal_score(double u, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     return row.own(inner_->upper_normal_score(u, row.inner));
 }
 
 double Adapted::of_normal_score(double score, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     return inner_->of_normal_score(row.inner_score(score), row.inner);
 }
 
 void Adapted::of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     thread_local std::vector<double> kept;
     std::vector<double>& w = kept;
     w.clear();
     for (const double score : z) w.push_back(row.inner_score(score));
     inner_->of_normal_scores(w, row.inner, u, slopes);
-    for (std::size_t i = 0; i < z.size(); ++i) slopes[i] *= row.scale;
+    for (std::size_t i = 0; i < z.size(); ++i) slopes[i] *= row.inner_slope(z[i]);
 }
 
 double Adapted::normal_score_slope(double u, Further further) const {
-    const Row row(further);
-    return inner_->normal_score_slope(u, row.inner) / row.scale;
+    const Row row(further, shaped_);
+    const double slope = inner_->normal_score_slope(u, row.inner);
+    return slope / (row.shape.empty() ? row.scale : row.stretch(inner_->normal_score(u, row.inner)));
 }
 
 double Adapted::log_pdf_slope(double u, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     const double w = inner_->normal_score(u, row.inner);
     return inner_->log_pdf_slope(u, row.inner) +
-           (w - row.own(w) / row.scale) * inner_->normal_score_slope(u, row.inner);
+           (w - row.own(w) / row.stretch(w)) * inner_->normal_score_slope(u, row.inner);
 }
 
 std::vector<double> Adapted::jumps(Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     std::vector<double> own = inner_->jumps(row.inner);
     for (double& score : own) score = row.own(score);
+    const std::vector<double> knots = row.shape.knots();
+    own.insert(own.end(), knots.begin(), knots.end());
+    std::sort(own.begin(), own.end());
     return own;
 }
 
@@ -210,6 +226,8 @@ struct Adapted::Nodes {
 Adapted::Nodes& Adapted::nodes(const Row& row, std::vector<double> splits) const {
     constexpr double kPanel = 2;
     for (const double w : inner_->jumps(row.inner)) splits.push_back(row.own(w));
+    const std::vector<double> knots = row.shape.knots();
+    splits.insert(splits.end(), knots.begin(), knots.end());
     std::erase_if(splits, [](double at) { return !(std::fabs(at) < kFarthest); });
     splits.push_back(kFarthest);
     std::sort(splits.begin(), splits.end());
@@ -220,9 +238,10 @@ Adapted::Nodes& Adapted::nodes(const Row& row, std::vector<double> splits) const
     double from = -kFarthest;
     for (const double to : splits) {
         // Panels are short in both scores, since either may be what bends the integrand.
-        const double panels = std::ceil((to - from) * std::max(1.0, row.scale) / kPanel);
+        const double stretch = std::max(1.0, row.inner_slope((from + to) / 2));
+        const double panels = std::ceil((to - from) * stretch / kPanel);
         const double half = (to - from) / panels / 2;
-        const Rule& rule = rule_of(2 * half * std::max(1.0, row.scale));
+        const Rule& rule = rule_of(2 * half * stretch);
         for (double k = 0; k < panels; ++k) {
             const double middle = from + half * (2 * k + 1);
             for (const double place : rule.places) own.z.push_back(middle + half * place);
@@ -233,7 +252,7 @@ Adapted::Nodes& Adapted::nodes(const Row& row, std::vector<double> splits) const
     for (auto* values : {&own.w, &own.u, &own.slopes}) values->resize(own.z.size());
     for (std::size_t i = 0; i < own.z.size(); ++i) own.w[i] = row.inner_score(own.z[i]);
     inner_->of_normal_scores(own.w, row.inner, own.u.data(), own.slopes.data());
-    for (double& slope : own.slopes) slope *= row.scale;
+    for (std::size_t i = 0; i < own.z.size(); ++i) own.slopes[i] *= row.inner_slope(own.z[i]);
     return own;
 }
 
@@ -247,7 +266,7 @@ struct Adapted::Even {
 };
 
 Adapted::Even Adapted::even(const Row& row) const {
-    if (!(row.scale <= kMaxScale) || !inner_->jumps(row.inner).empty()) return {};
+    if (!row.shape.empty() || !(row.scale <= kMaxScale) || !inner_->jumps(row.inner).empty()) return {};
     const EvenNodes& nodes = even_nodes(row.scale);
     const std::size_t count = nodes.z.size();
     thread_local std::vector<double> kept;
@@ -304,9 +323,30 @@ double Adapted::beyond(const Row& row, double z) const {
     return sum * half * row.scale;
 }
 
+// Of an inner polygon knots are its own and those of the shape.
+families::Lines Adapted::lines(const Row& row) const {
+    families::Lines shape = row.shape.lines(row.shift, row.scale);
+    if (lines_ == nullptr) return shape;
+    std::vector<double> z;
+    for (const double w : lines_->v) z.push_back(row.own(w));
+    z.insert(z.end(), shape.v.begin(), shape.v.end());
+    std::sort(z.begin(), z.end());
+    // Of knots that rounding can hardly tell apart one is enough.
+    constexpr double kApart = 1e-9;
+    std::vector<double> kept;
+    for (const double at : z)
+        if (kept.empty() || at - kept.back() > kApart) kept.push_back(at);
+    std::vector<double> w, u(kept.size()), slopes(kept.size());
+    for (const double at : kept) w.push_back(row.inner_score(at));
+    inner_->of_normal_scores(w, row.inner, u.data(), slopes.data());
+    return {std::move(kept), std::move(u), row.scale * lines_->slopes.front(), row.scale * lines_->slopes.back()};
+}
+
 double Adapted::crps(double u, Further further) const {
-    const Row row(further);
+    const Row row(further, shaped_);
     if (!std::isfinite(u)) return std::fabs(u);
+    if (!row.shape.empty() && (inner_->is_normal() || lines_ != nullptr))
+        return families::line_crps(lines(row), 0, 1, row.own(inner_->normal_score(u, row.inner)));
     if (inner_->is_normal()) return row.scale * inner_->crps((u - row.shift) / row.scale, {});
     if (lines_ != nullptr)
         return families::line_crps(*lines_, row.shift, row.scale, inner_->normal_score(u, row.inner));
@@ -327,6 +367,10 @@ double Adapted::crps(double u, Further further) const {
 }
 
 Adapted::Moments Adapted::moments(const Row& row) const {
+    if (!row.shape.empty() && (inner_->is_normal() || lines_ != nullptr)) {
+        const families::LineMoments moments = families::line_moments(lines(row), 0, 1);
+        return {moments.mean, moments.sd};
+    }
     if (inner_->is_normal()) return {row.shift, row.scale};
     if (lines_ != nullptr) {
         const families::LineMoments moments = families::line_moments(*lines_, row.shift, row.scale);
@@ -335,7 +379,7 @@ Adapted::Moments Adapted::moments(const Row& row) const {
     if (const Even own = even(row); own.good) return {own.mean, std::sqrt(own.variance)};
     double mean = 0;
     double square = 0;
-    const double centre = inner_->of_normal_score(row.shift, row.inner);
+    const double centre = inner_->of_normal_score(row.inner_score(0), row.inner);
     Nodes& all = nodes(row, {});
     const std::size_t count = all.z.size();
     double* z = all.z.data();
@@ -351,15 +395,15 @@ Adapted::Moments Adapted::moments(const Row& row) const {
 }
 
 Adapted::Moments Adapted::moments(Further further) const {
-    return moments(Row(further));
+    return moments(Row(further, shaped_));
 }
 
 double Adapted::mean(Further further) const {
-    return moments(Row(further)).mean;
+    return moments(Row(further, shaped_)).mean;
 }
 
 double Adapted::sd(Further further) const {
-    return moments(Row(further)).sd;
+    return moments(Row(further, shaped_)).sd;
 }
 
 }  // namespace accrue

@@ -17,9 +17,14 @@ struct Case {
     const char* name;
     SharedFamily inner;
     std::vector<double> values;  // of a row of the inner family
+    bool shaped = false;
 };
 
-std::vector<Case> cases() {
+// What a shape adds at its knots: more weight on the left, and little in the middle.
+const std::vector<double> kRises = {-0.4, -0.3, -0.25, -0.2, -0.3,  -0.28, -0.25, 0.1,
+                                    0.12, 0.1,  0.05,  0.02, -0.05, -0.04, -0.06};
+
+std::vector<Case> unshaped_cases() {
     core::Random random(7);
     std::vector<double> scores(150);
     for (double& score : scores) score = 0.3 + 1.2 * random.normal();
@@ -31,15 +36,26 @@ std::vector<Case> cases() {
             {"censored", std::make_shared<Bounded>(Bounded::Kind::censored, Limits{.lower = 0}), {-0.7, 0.25}}};
 }
 
+// All of them, with a shape and without.
+std::vector<Case> cases() {
+    std::vector<Case> all = unshaped_cases();
+    for (Case& one : unshaped_cases()) {
+        one.shaped = true;
+        all.push_back(one);
+    }
+    return all;
+}
+
 std::vector<double> moved(const Case& one, double shift, double scale) {
     std::vector<double> values = one.values;
     values.insert(values.end(), {shift, scale});
+    if (one.shaped) values.insert(values.end(), kRises.begin(), kRises.end());
     return values;
 }
 
 TEST(Adapted, ShiftZeroAndScaleOneChangeNothing) {
-    for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+    for (const Case& one : unshaped_cases()) {
+        const Adapted family(one.inner, one.shaped);
         const std::vector<double> values = moved(one, 0, 1);
         // Both quadratures are right to about 1e-9 of the standard deviation.
         EXPECT_NEAR(family.mean(values), one.inner->mean(one.values), 2e-8) << one.name;
@@ -53,8 +69,8 @@ TEST(Adapted, ShiftZeroAndScaleOneChangeNothing) {
 }
 
 TEST(Adapted, QuantilesAreThoseOfTheInnerFamilyAtMovedScores) {
-    for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+    for (const Case& one : unshaped_cases()) {
+        const Adapted family(one.inner, one.shaped);
         const std::vector<double> values = moved(one, 0.4, 1.3);
         for (const double p : {0.001, 0.1, 0.5, 0.9, 0.999}) {
             const double score = 0.4 + 1.3 * families::normal_quantile(p);
@@ -69,10 +85,47 @@ TEST(Adapted, QuantilesAreThoseOfTheInnerFamilyAtMovedScores) {
     }
 }
 
+TEST(Adapted, AShapeWithoutRisesChangesNothing) {
+    for (const Case& one : unshaped_cases()) {
+        const Adapted plain(one.inner);
+        const Adapted shaped(one.inner, true);
+        const std::vector<double> without = moved(one, 0.4, 1.3);
+        std::vector<double> values = without;
+        values.resize(values.size() + Adapted::kShapeValues);
+        EXPECT_EQ(parameters_per_row(shaped), 2 + values.size());
+        // Quadratures of both, right to about 1e-9 of the standard deviation.
+        EXPECT_NEAR(shaped.mean(values), plain.mean(without), 2e-8) << one.name;
+        EXPECT_NEAR(shaped.sd(values), plain.sd(without), 2e-8) << one.name;
+        for (const double u : {-0.5, 0.1, 1.7}) {
+            EXPECT_NEAR(shaped.crps(u, values), plain.crps(u, without), 2e-8) << one.name << " " << u;
+            EXPECT_NEAR(shaped.cdf(u, values), plain.cdf(u, without), 1e-14) << one.name << " " << u;
+            EXPECT_NEAR(shaped.log_pdf(u, values), plain.log_pdf(u, without), 1e-12) << one.name << " " << u;
+            EXPECT_NEAR(shaped.quantile(0.3, values), plain.quantile(0.3, without), 1e-9) << one.name;
+        }
+    }
+}
+
+// At the knots, probabilities of k/16 by the moved forecast, it adds what it says; beyond them tails are the
+// forecast's.
+TEST(Adapted, AShapeAddsItsRisesAtTheKnots) {
+    const Adapted plain(family("logistic"));
+    const Adapted shaped(family("logistic"), true);
+    const std::vector<double> without = {0.4, 1.3};
+    std::vector<double> values = without;
+    values.insert(values.end(), kRises.begin(), kRises.end());
+    const auto rise = [&](double score) {
+        return shaped.normal_score(plain.of_normal_score(score, without), values) - score;
+    };
+    for (std::size_t k = 0; k < kRises.size(); ++k)
+        EXPECT_NEAR(rise(families::normal_quantile(static_cast<double>(k + 1) / 16)), kRises[k], 1e-9) << k;
+    EXPECT_NEAR(rise(-5), kRises.front(), 1e-9);
+    EXPECT_NEAR(rise(4), kRises.back(), 1e-9);
+}
+
 // The crps is 2 x the integral of the pinball loss of all quantiles: by mid-points of 20,000, which leaves about 1e-4.
 TEST(Adapted, CrpsIsThatOfItsQuantiles) {
     for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+        const Adapted family(one.inner, one.shaped);
         const std::vector<double> values = moved(one, -0.3, 0.8);
         for (const double u : {-0.6, 0.9}) {
             constexpr int kLevels = 20'000;
@@ -94,7 +147,7 @@ TEST(Adapted, CrpsIsThatOfItsQuantiles) {
 // derivative: larger for a scale that is.
 TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
     for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+        const Adapted family(one.inner, one.shaped);
         for (const double scale : {0.6, 1.0, 1.7, 3.0}) {
             const std::vector<double> values = moved(one, 0.2, scale);
             const auto sums = [&](double from, double to, auto use) {
@@ -133,7 +186,7 @@ TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
 TEST(Adapted, CrpsOfAnObservationBeyondAllScoresIsFinite) {
     core::Random random(8);
     for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+        const Adapted family(one.inner, one.shaped);
         for (int k = 0; k < 200; ++k) {
             const std::vector<double> values = moved(one, random.normal(), 0.5 + random.uniform());
             for (const double side : {-1, 1}) {
@@ -172,7 +225,7 @@ TEST(Adapted, AMovedGaussianIsAGaussian) {
 TEST(Adapted, ManyScoresAreThoseOfEach) {
     const std::vector<double> z = {-9, -3, -0.4, 0, 0.01, 0.7, 2.5, 9, -1, 3, 0.3};
     for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+        const Adapted family(one.inner, one.shaped);
         const std::vector<double> values = moved(one, 0.3, 1.2);
         std::vector<double> u(z.size()), slopes(z.size());
         family.of_normal_scores(z, values, u.data(), slopes.data());
@@ -213,7 +266,7 @@ TEST(Adapted, SumsOverKnotsAreThoseOfTheMap) {
 TEST(Adapted, SlopesAreDerivatives) {
     constexpr double kStep = 1e-5;
     for (const Case& one : cases()) {
-        const Adapted family(one.inner);
+        const Adapted family(one.inner, one.shaped);
         const std::vector<double> values = moved(one, 0.4, 1.3);
         const double u = 0.37;
         const auto difference = [&](auto value) { return (value(u + kStep) - value(u - kStep)) / (2 * kStep); };
