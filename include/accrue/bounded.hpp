@@ -43,6 +43,7 @@ public:
     bool has_density() const override { return kind_ == Kind::truncated; }
     double normal_score(double u, Further further) const override;
     double of_normal_score(double z, Further further) const override;
+    void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const override;
     double upper_normal_score(double u, Further further) const override;
     std::vector<double> jumps(Further further) const override;
     double normal_score_slope(double u, Further further) const override;

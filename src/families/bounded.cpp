@@ -16,7 +16,8 @@ namespace accrue {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kFar = 9;  // normal scores beyond which squared probabilities are nothing, or all
+constexpr double kFar = 9;         // normal scores beyond which squared probabilities are nothing, or all
+constexpr double kUnderflow = 37;  // and beyond which a probability has lost digits
 
 using families::log_normal_cdf;
 using families::log_normal_pdf;
@@ -123,17 +124,28 @@ public:
         return at_upper(u) ? 0 : sides_of(u).above;
     }
     double quantile(double p, double rest) const {
-        if (censored_) return clamped(inner_.of_normal_score(families::normal_score_of(p, rest), further_));
-        // In the tail that all of it lies in, by logarithms.
-        double n = 0;
-        if (a_ > 0)
-            n = families::normal_score_above(log_normal_cdf(-a_) + std::log(rest + p * std::exp(log_tail(a_, b_))));
-        else if (b_ < 0)
-            n = -families::normal_score_above(log_normal_cdf(b_) + std::log(p + rest * std::exp(log_tail(-b_, -a_))));
-        else
-            n = families::normal_score_of(rest * normal_cdf(a_) + p * (1 - normal_cdf(-b_)),
-                                          p * normal_cdf(-b_) + rest * (1 - normal_cdf(a_)));
-        return clamped(inner_.of_normal_score(n, further_));
+        return clamped(
+            inner_.of_normal_score(censored_ ? families::normal_score_of(p, rest) : inner_score(p, rest), further_));
+    }
+    double of_normal_score(double z) const {
+        return clamped(inner_.of_normal_score(censored_ ? z : inner_score(z), further_));
+    }
+    void of_normal_scores(std::span<const double> z, double* u, double* slopes) const {
+        thread_local std::vector<double> kept;
+        std::vector<double>& n = kept;
+        n.assign(z.begin(), z.end());
+        if (!censored_)
+            for (double& score : n) score = inner_score(score);
+        inner_.of_normal_scores(n, further_, u, slopes);
+        const double log_all = censored_ ? 0 : log_between(a_, b_);
+        for (std::size_t i = 0; i < z.size(); ++i) {
+            const bool on_bound = at_lower(u[i]) || at_upper(u[i]);
+            u[i] = clamped(u[i]);
+            if (censored_ && on_bound) slopes[i] = 0;
+            if (censored_) continue;
+            const double by = std::exp(log_normal_pdf(z[i]) - log_normal_pdf(n[i]) + log_all);
+            slopes[i] = std::isfinite(n[i]) ? slopes[i] * by : 0;
+        }
     }
 
     double log_pdf(double u) const {
@@ -190,9 +202,7 @@ public:
         if (censored_ && at_lower(u)) return -score_above(std::log(uniform_) + log_normal_cdf(a_));
         if (censored_ && at_upper(u)) return score_above(std::log1p(-uniform_) + log_normal_cdf(-b_));
         const double n = inner_.normal_score(clamped(u), further_);
-        if (censored_) return n;
-        const Sides p = truncated_sides(n, a_, b_);
-        return families::normal_score_of(p.below, p.above);
+        return censored_ ? n : truncated_score(n);
     }
     // Of everything up to u.
     double upper_normal_score(double u) const {
@@ -202,6 +212,10 @@ public:
     }
     std::vector<double> jumps() const {
         std::vector<double> ends = inner_.jumps(further_);
+        if (!censored_) {
+            std::erase_if(ends, [&](double n) { return !(n > a_ && n < b_); });
+            for (double& n : ends) n = truncated_score(n);
+        }
         if (censored_ && low_ > -kInfinity) ends.push_back(a_);
         if (censored_ && high_ < kInfinity) ends.push_back(b_);
         return ends;
@@ -319,6 +333,35 @@ public:
     }
 
 private:
+    // The inner normal score of a truncated one. Truncated on one side the other tail is the inner family's, by
+    // logarithms where its probability underflows.
+    double inner_score(double z) const {
+        if (z > kUnderflow && b_ == kInfinity)
+            return families::normal_score_above(log_normal_cdf(-z) + log_normal_cdf(-a_));
+        if (z < -kUnderflow && a_ == -kInfinity)
+            return -families::normal_score_above(log_normal_cdf(z) + log_normal_cdf(b_));
+        return inner_score(normal_cdf(z), normal_cdf(-z));
+    }
+    // Of a probability and the rest. In the tail that all of it lies in, by logarithms.
+    double inner_score(double p, double rest) const {
+        if (a_ > 0)
+            return families::normal_score_above(log_normal_cdf(-a_) + std::log(rest + p * std::exp(log_tail(a_, b_))));
+        if (b_ < 0)
+            return -families::normal_score_above(log_normal_cdf(b_) +
+                                                 std::log(p + rest * std::exp(log_tail(-b_, -a_))));
+        return families::normal_score_of(rest * normal_cdf(a_) + p * (1 - normal_cdf(-b_)),
+                                         p * normal_cdf(-b_) + rest * (1 - normal_cdf(a_)));
+    }
+    // And back.
+    double truncated_score(double n) const {
+        constexpr double kLeast = std::numeric_limits<double>::min();
+        const Sides p = truncated_sides(n, a_, b_);
+        if (p.above < kLeast && b_ == kInfinity)
+            return families::normal_score_above(log_normal_cdf(-n) - log_normal_cdf(-a_));
+        if (p.below < kLeast && a_ == -kInfinity)
+            return -families::normal_score_above(log_normal_cdf(n) - log_normal_cdf(b_));
+        return families::normal_score_of(p.below, p.above);
+    }
     static double slack(double bound) { return std::isfinite(bound) ? 1e-10 * (1 + std::fabs(bound)) : 0; }
     // Calls use(n, x, dx) for the places of a formula that integrates over x, from and to inner normal scores.
     template <typename Use>
@@ -398,10 +441,10 @@ double Bounded::quantile(double probability, Further further) const {
     return Row(*this, further).quantile(probability, 1 - probability);
 }
 double Bounded::of_normal_score(double z, Further further) const {
-    const Row row(*this, further);
-    // Censored it is the inner one's, which has its digits also where probabilities have none.
-    return kind_ == Kind::censored ? row.clamped(inner_->of_normal_score(z, further.first(inner_further_)))
-                                   : row.quantile(normal_cdf(z), normal_cdf(-z));
+    return Row(*this, further).of_normal_score(z);
+}
+void Bounded::of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const {
+    Row(*this, further).of_normal_scores(z, u, slopes);
 }
 double Bounded::crps(double u, Further further) const {
     return Row(*this, further).crps(u);

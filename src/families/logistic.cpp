@@ -41,6 +41,11 @@ public:
         const double above = -std::fabs(u) - std::log1p(std::exp(-std::fabs(u)));
         return std::copysign(normal_score_above(above), u);
     }
+    // From logarithms, which do not underflow.
+    double of_normal_score(double z, Further) const override {
+        const double above = log_normal_cdf(-std::fabs(z));
+        return std::copysign(std::log1p(-std::exp(above)) - above, z);
+    }
     // By a cubic between places kPerUnit to the unit, right to 1e-10: many scores come from quadratures.
     void of_normal_scores(std::span<const double> z, Further, double* u, double* slopes) const override {
         static const std::vector<Cubic> cubics = [this] {
