@@ -82,6 +82,8 @@ public:
     // Of many normal scores: u, and du/dz; and the normal scores at which du/dz jumps or bends: an atom ends there.
     virtual void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const;
     virtual std::vector<double> jumps(Further /*further*/) const { return {}; }
+    // A coordinate that rises with normal scores, in which u between two jumps is as smooth as Phi is in its own.
+    virtual double unit(double z, Further further) const;
 
     // For training: d normal_score/du, and d log pdf/du.
     virtual double normal_score_slope(double u, Further further) const;

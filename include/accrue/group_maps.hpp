@@ -41,6 +41,7 @@ public:
     double upper_normal_score(double u, Further further) const override;
     void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const override;
     std::vector<double> jumps(Further further) const override;
+    double unit(double z, Further further) const override;
     double normal_score_slope(double u, Further further) const override;
     double log_pdf_slope(double u, Further further) const override;
     std::pair<double, double> interval(double level, Further further) const override;

@@ -78,6 +78,7 @@ public:
     double of_normal_score(double score, Further further) const override;
     void of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const override;
     std::vector<double> jumps(Further further) const override;
+    double unit(double z, Further further) const override;
     // u as a polygon over its normal score: of scores around the normal family; else null.
     const families::Lines* lines() const { return lines_.get(); }
     std::pair<double, double> interval(double level, Further further) const override;
@@ -117,12 +118,12 @@ private:
         double u, score;
     };
     Place place_in_panels(double u, Further further) const;
-    double stretch(double w, Further further) const;  // du/dw of the inner family
+    double stretch(double w) const;  // du/dw of an inner family whose rows are alike
 
     // For inner families whose rows differ: stretches of w in which V is linear and short, with the nodes of a rule.
     struct Panel {
         double from, to;
-        std::size_t piece;
+        std::size_t piece, first_node;
     };
     struct Node {
         double w, weight;

@@ -47,6 +47,7 @@ public:
         of(f).of_normal_scores(z, own(f), u, slopes);
     }
     std::vector<double> jumps(Further f) const override { return of(f).jumps(own(f)); }
+    double unit(double z, Further f) const override { return of(f).unit(z, own(f)); }
     double normal_score_slope(double u, Further f) const override { return of(f).normal_score_slope(u, own(f)); }
     double log_pdf_slope(double u, Further f) const override { return of(f).log_pdf_slope(u, own(f)); }
     std::pair<double, double> interval(double level, Further f) const override { return of(f).interval(level, own(f)); }

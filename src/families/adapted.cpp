@@ -8,6 +8,7 @@
 #include "core/exp.hpp"
 #include "families/lines.hpp"
 #include "families/normal.hpp"
+#include "families/panels.hpp"
 #include "families/shape.hpp"
 #include "scores/gauss.hpp"
 
@@ -141,6 +142,11 @@ double Adapted::log_pdf_slope(double u, Further further) const {
            (w - row.own(w) / row.stretch(w)) * inner_->normal_score_slope(u, row.inner);
 }
 
+double Adapted::unit(double z, Further further) const {
+    const Row row(further, shaped_);
+    return inner_->unit(row.inner_score(z), row.inner);
+}
+
 std::vector<double> Adapted::jumps(Further further) const {
     const Row row(further, shaped_);
     std::vector<double> own = inner_->jumps(row.inner);
@@ -152,33 +158,6 @@ std::vector<double> Adapted::jumps(Further further) const {
 }
 
 namespace {
-
-// Rules of Gauss and Legendre between -1 and 1.
-struct Rule {
-    std::vector<double> places, weights;
-};
-template <unsigned kNodes>
-const Rule& rule() {
-    static const Rule own = [] {
-        Rule made;
-        families::gauss_places<kNodes>(-1, 1, [&](double place, double weight) {
-            made.places.push_back(place);
-            made.weights.push_back(weight);
-        });
-        return made;
-    }();
-    return own;
-}
-
-// More nodes the longer a panel is.
-const Rule& rule_of(double length) {
-    constexpr double kLengths[] = {0.02, 0.04, 0.12, 0.5};
-    if (length < kLengths[0]) return rule<2>();
-    if (length < kLengths[1]) return rule<3>();
-    if (length < kLengths[2]) return rule<5>();
-    if (length < kLengths[3]) return rule<7>();
-    return rule<15>();
-}
 
 // The trapezoidal rule for functions that are smooth and fall off as a normal density does: its error is exp(-2 pi d/h)
 // for nodes h apart, d being how far off the real line the function is smooth. That is 1 for asinh of the inner score,
@@ -224,33 +203,35 @@ struct Adapted::Nodes {
     std::vector<double> z, weights, w, u, slopes;
 };
 Adapted::Nodes& Adapted::nodes(const Row& row, std::vector<double> splits) const {
-    constexpr double kPanel = 2;
-    for (const double w : inner_->jumps(row.inner)) splits.push_back(row.own(w));
-    const std::vector<double> knots = row.shape.knots();
-    splits.insert(splits.end(), knots.begin(), knots.end());
-    std::erase_if(splits, [](double at) { return !(std::fabs(at) < kFarthest); });
-    splits.push_back(kFarthest);
+    for (double& z : splits) z = row.inner_score(z);
+    const std::vector<double> jumps = inner_->jumps(row.inner);
+    splits.insert(splits.end(), jumps.begin(), jumps.end());
+    for (const double knot : row.shape.knots()) splits.push_back(row.inner_score(knot));
+    const double first = row.inner_score(-kFarthest);
+    const double last = row.inner_score(kFarthest);
+    std::erase_if(splits, [&](double w) { return !(w > first && w < last); });
+    splits.insert(splits.end(), {first, last});
     std::sort(splits.begin(), splits.end());
     thread_local Nodes kept;
     Nodes& own = kept;
-    own.z.clear();
+    own.w.clear();
     own.weights.clear();
-    double from = -kFarthest;
-    for (const double to : splits) {
+    for (std::size_t k = 1; k < splits.size(); ++k) {
+        const std::array<double, 2> piece = {splits[k - 1], splits[k]};
+        if (!(piece[0] < piece[1])) continue;
+        const double stretch = row.stretch((piece[0] + piece[1]) / 2);  // the same in all of it
         // Panels are short in both scores, since either may be what bends the integrand.
-        const double stretch = std::max(1.0, row.inner_slope((from + to) / 2));
-        const double panels = std::ceil((to - from) * stretch / kPanel);
-        const double half = (to - from) / panels / 2;
-        const Rule& rule = rule_of(2 * half * stretch);
-        for (double k = 0; k < panels; ++k) {
-            const double middle = from + half * (2 * k + 1);
-            for (const double place : rule.places) own.z.push_back(middle + half * place);
-            for (const double weight : rule.weights) own.weights.push_back(half * weight);
-        }
-        from = to;
+        families::for_panels(*inner_, row.inner, piece, std::max(1.0, 1 / stretch),
+                             [&](double from, double to, double length) {
+                                 const double half = (to - from) / 2;
+                                 const families::Rule& rule = families::rule_of(length);
+                                 for (const double place : rule.places) own.w.push_back(from + half * (1 + place));
+                                 for (const double weight : rule.weights)
+                                     own.weights.push_back(half / stretch * weight);
+                             });
     }
-    for (auto* values : {&own.w, &own.u, &own.slopes}) values->resize(own.z.size());
-    for (std::size_t i = 0; i < own.z.size(); ++i) own.w[i] = row.inner_score(own.z[i]);
+    for (auto* values : {&own.z, &own.u, &own.slopes}) values->resize(own.w.size());
+    for (std::size_t i = 0; i < own.w.size(); ++i) own.z[i] = row.own(own.w[i]);
     inner_->of_normal_scores(own.w, row.inner, own.u.data(), own.slopes.data());
     for (std::size_t i = 0; i < own.z.size(); ++i) own.slopes[i] *= row.inner_slope(own.z[i]);
     return own;
@@ -295,7 +276,7 @@ Adapted::Even Adapted::even(const Row& row) const {
 
 // Of what lies beyond z on its side of 0: the integral of Phi(-|x|) du from there on.
 double Adapted::beyond(const Row& row, double z) const {
-    const Rule& own = rule<15>();
+    const families::Rule& own = families::rule_of(2);
     const double side = z < 0 ? -1 : 1;
     const double from = std::fabs(z);
     if (!(from < kFarthest)) return 0;  // but for rounding the farthest score itself

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "families/members.hpp"
 #include "families/normal.hpp"
+#include "families/panels.hpp"
 #include "families/rows.hpp"
 
 namespace accrue {
@@ -41,20 +42,19 @@ double Family::squares_below(double u, Further further) const {
     constexpr double kFar = 9;
     const double end = std::min(upper_normal_score(u, further), kFar);
     double sum = end < kFar ? 0 : u - of_normal_score(kFar, further);
-    double from = -kFar;
-    const auto add = [&](double to) {
-        sum += families::integral(from, to, [&](double z) {
+    std::vector<double> edges = {-kFar};
+    for (const double kink : jumps(further))
+        if (kink > edges.back() && kink < end) edges.push_back(kink);
+    edges.push_back(end);
+    families::for_panels(*this, further, edges, 1, [&](double from, double to, double) {
+        families::gauss_places<15>(from, to, [&](double z, double weight) {
             const double p = families::normal_cdf(z);
             double at = 0;
             double slope = 0;  // of u, which is 0 within an atom
             of_normal_scores({&z, 1}, further, &at, &slope);
-            return p * p * slope;
+            sum += weight * p * p * slope;
         });
-        from = to;
-    };
-    for (const double kink : jumps(further))
-        if (kink > from && kink < end) add(kink);
-    add(end);
+    });
     return sum;
 }
 
@@ -79,6 +79,16 @@ void Family::of_normal_scores(std::span<const double> z, Further further, double
 double Family::normal_score_slope(double u, Further further) const {
     const double density = families::normal_pdf(normal_score(u, further));
     return density > 0 ? pdf(u, further) / density : 0;
+}
+
+// Scores themselves where bounds and the like act; where tails that fall as a power make u grow as the exponential of
+// a square, that square, as long as u is a double. Further out the logarithm.
+double Family::unit(double z, Further) const {
+    constexpr double kSteep = 4;
+    const double far = power_tails() ? 40 : 9;
+    const double near = std::min(std::fabs(z), far);
+    const double own = power_tails() && near > kSteep ? (near * near / kSteep + kSteep) / 2 : near;
+    return std::copysign(own + 2 * std::log(std::max(1.0, std::fabs(z) / far)), z);
 }
 
 std::pair<double, double> Family::interval(double level, Further further) const {

@@ -88,6 +88,10 @@ std::vector<double> GroupMaps::jumps(Further further) const {
     return map_of(further).jumps(inner_of(further));
 }
 
+double GroupMaps::unit(double z, Further further) const {
+    return map_of(further).unit(z, inner_of(further));
+}
+
 double GroupMaps::normal_score_slope(double u, Further further) const {
     return map_of(further).normal_score_slope(u, inner_of(further));
 }

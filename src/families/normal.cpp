@@ -63,6 +63,32 @@ double normal_score_above(double log_above) {
 
 namespace {
 
+template <unsigned kNodes>
+const Rule& rule() {
+    static const Rule own = [] {
+        Rule made;
+        gauss_places<kNodes>(-1, 1, [&](double place, double weight) {
+            made.places.push_back(place);
+            made.weights.push_back(weight);
+        });
+        return made;
+    }();
+    return own;
+}
+
+}  // namespace
+
+const Rule& rule_of(double length) {
+    constexpr double kLengths[] = {0.02, 0.04, 0.12, 0.5};
+    if (length < kLengths[0]) return rule<2>();
+    if (length < kLengths[1]) return rule<3>();
+    if (length < kLengths[2]) return rule<5>();
+    if (length <= kLengths[3]) return rule<7>();
+    return rule<15>();
+}
+
+namespace {
+
 class Normal final : public Family {
 public:
     std::string_view name() const override { return "normal"; }

@@ -4,6 +4,7 @@
 #include <boost/math/quadrature/gauss.hpp>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 namespace accrue::families {
 
@@ -35,6 +36,13 @@ void gauss_places(double from, double to, Use&& use) {
         if (away > 0) use(middle + away, weight);
     }
 }
+
+// The rule of Gauss and Legendre between -1 and 1 for a panel of this length, at most 2, in a unit in which a function
+// is as smooth as Phi is: more nodes the longer it is.
+struct Rule {
+    std::vector<double> places, weights;
+};
+const Rule& rule_of(double length);
 
 // Of functions that are as smooth as Phi is: the rule of Gauss and Legendre with 15 nodes on panels no longer than 1.
 template <typename Value>

@@ -13,6 +13,7 @@
 #include "families/lines.hpp"
 #include "families/members.hpp"
 #include "families/normal.hpp"
+#include "families/panels.hpp"
 
 namespace accrue {
 
@@ -165,7 +166,9 @@ void Recalibrated::take_moments() {
             if (knots_ == Knots::scores) {
                 const double from = is_first(k) ? std::min(v_[0], 0.0) - kEnd : v_[k - 1];
                 const double to = is_last(k) ? std::max(v_[last - 1], 0.0) + kEnd : v_[k];
-                sum += integral(from, to, to - from, [&](double v) {
+                constexpr double kMost = 64;
+                const double span = inner_->is_normal() ? 0 : std::min(kMost, at_score(k, to) - at_score(k, from));
+                sum += integral(from, to, std::max(to - from, span), [&](double v) {
                     const double w = is_first(k)  ? w_[0] + (v - v_[0]) / first_slope_
                                      : is_last(k) ? w_[last - 1] + (v - v_[last - 1]) / last_slope_
                                                   : w_[k - 1] + (w_[k] - w_[k - 1]) * ((v - from) / (to - from));
@@ -397,8 +400,10 @@ double Recalibrated::slope(std::size_t piece) const {
     return (v_[piece] - v_[piece - 1]) / (w_[piece] - w_[piece - 1]);
 }
 
-double Recalibrated::stretch(double w, Further further) const {
-    return inner_->is_normal() ? 1 : 1 / inner_->normal_score_slope(inner_->of_normal_score(w, further), further);
+double Recalibrated::stretch(double w) const {
+    if (inner_->is_normal()) return 1;
+    const double slope = inner_->normal_score_slope(inner_->of_normal_score(w, {}), {});
+    return slope > 0 ? 1 / slope : 0;
 }
 
 // The actual probability of a piece.
@@ -442,13 +447,15 @@ double Recalibrated::at_score(double v, Sides p) const {
 double Recalibrated::square(Side side, std::size_t piece, double from, double to) const {
     const auto value = [&](double w) {
         const Sides p = sides(piece, w);
-        return std::pow(side == Side::below ? p.below : p.above, 2) * stretch(w, {});
+        return std::pow(side == Side::below ? p.below : p.above, 2) * stretch(w);
     };
     if (!inner_->is_normal()) {
-        // By quadrature between where the probabilities are 0 and 1 in doubles; beyond, one side is 0 and the other one
-        // is certain up to u itself.
-        const double low = std::clamp(from, -kFarOut, kFarOut);
-        const double high = std::clamp(to, -kFarOut, kFarOut);
+        // By quadrature between where the squares are nothing, or all up to u itself.
+        constexpr double kFarV = 13;
+        const double first = std::min(w_[0], at_score(-kFarV, {0, 1}));
+        const double last = std::max(w_.back(), at_score(kFarV, {1, 0}));
+        const double low = std::clamp(from, first, last);
+        const double high = std::clamp(to, first, last);
         const auto inner_value = [&](double w) { return inner_->of_normal_score(w, {}); };
         const double certain = side == Side::below ? inner_value(std::max(to, high)) - inner_value(high)
                                                    : inner_value(low) - inner_value(std::min(from, low));
@@ -480,38 +487,24 @@ double Recalibrated::square(Side side, std::size_t piece, double from, double to
 
 void Recalibrated::take_panels() {
     constexpr double kEndOfV = 8.5;  // beyond it a square is less than 1e-33
-    constexpr double kLongest = 0.5;
     for (std::size_t k = 0; k <= w_.size(); ++k) {
         const double from = is_first(k) ? w_[0] - std::max(0.0, v_[0] + kEndOfV) / first_slope_ : w_[k - 1];
         const double to = is_last(k) ? w_.back() + std::max(0.0, kEndOfV - v_.back()) / last_slope_ : w_[k];
-        if (!(to > from)) continue;
-        // Short in V and, near the middle, in w.
-        const double rise = score(k, to) - score(k, from);
-        const double parts = std::ceil(std::max(rise, std::asinh(to) - std::asinh(from)) / kLongest);
-        for (double part = 0; part < parts; ++part)
-            panels_.push_back({from + (to - from) * (part / parts),
-                               part + 1 == parts ? to : from + (to - from) * ((part + 1) / parts), k});
+        families::for_panels(*inner_, {}, std::array{from, to}, slope(k), [&](double a, double b, double) {
+            panels_.push_back({a, b, k, nodes_.size()});
+            add_nodes(panels_.back(), a, b, nodes_);
+        });
     }
-    for (const Panel& panel : panels_) add_nodes(panel, panel.from, panel.to, nodes_);
     for (const Node& node : nodes_) node_scores_.push_back(node.w);
 }
 
-namespace {
-
-// The rule of Gauss and Legendre with four nodes.
-constexpr std::size_t kRule = 4;
-constexpr std::array<double, kRule> kPlaces = {-0.86113631159405257522, -0.33998104358485626480, 0.33998104358485626480,
-                                               0.86113631159405257522};
-constexpr std::array<double, kRule> kWeights = {0.34785484513745385737, 0.65214515486254614263, 0.65214515486254614263,
-                                                0.34785484513745385737};
-
-}  // namespace
-
 void Recalibrated::add_nodes(const Panel& panel, double from, double to, std::vector<Node>& nodes) const {
     const double half = (to - from) / 2;
-    for (std::size_t k = 0; k < kRule; ++k) {
-        const double w = from + half * (1 + kPlaces[k]);
-        nodes.push_back({w, half * kWeights[k], sides(panel.piece, w)});
+    const families::Rule& rule =
+        families::rule_of(std::max(inner_->unit(to, {}) - inner_->unit(from, {}), slope(panel.piece) * (to - from)));
+    for (std::size_t k = 0; k < rule.places.size(); ++k) {
+        const double w = from + half * (1 + rule.places[k]);
+        nodes.push_back({w, half * rule.weights[k], sides(panel.piece, w)});
     }
 }
 
@@ -530,7 +523,8 @@ void Recalibrated::for_nodes(Further further, std::vector<double> splits, Use&& 
         const Panel& panel = panels_[k];
         while (split != splits.end() && *split <= panel.from) ++split;
         if (split == splits.end() || *split >= panel.to) {
-            for (std::size_t at = kRule * k; at < kRule * (k + 1); ++at) use(nodes_[at], u[at], slopes[at]);
+            const std::size_t end = k + 1 < panels_.size() ? panels_[k + 1].first_node : nodes_.size();
+            for (std::size_t at = panel.first_node; at < end; ++at) use(nodes_[at], u[at], slopes[at]);
             continue;
         }
         std::vector<Node> own;
@@ -540,12 +534,10 @@ void Recalibrated::for_nodes(Further further, std::vector<double> splits, Use&& 
             from = *split;
         }
         add_nodes(panel, from, panel.to, own);
-        for (const Node& node : own) {
-            double own_u = 0;
-            double own_slope = 0;
-            inner_->of_normal_scores(std::span(&node.w, 1), further, &own_u, &own_slope);
-            use(node, own_u, own_slope);
-        }
+        std::vector<double> w, own_u(own.size()), own_slopes(own.size());
+        for (const Node& node : own) w.push_back(node.w);
+        inner_->of_normal_scores(w, further, own_u.data(), own_slopes.data());
+        for (std::size_t at = 0; at < own.size(); ++at) use(own[at], own_u[at], own_slopes[at]);
     }
 }
 
@@ -560,15 +552,30 @@ Recalibrated::Moments Recalibrated::moments(Further further) const {
         mean += part;
         square += 2 * (u - from) * part;
     });
+    // What tails that fall as a power have beyond the last panel, where squares of u still count.
+    for (const double side : {-1.0, 1.0}) {
+        if (!inner_->power_tails()) break;
+        const Panel& last = side < 0 ? panels_.front() : panels_.back();
+        const double w = side < 0 ? last.from : last.to;
+        const double v = side * score(last.piece, w);
+        const double u = side * inner_->of_normal_score(w, further);
+        const double beyond = normal_cdf(-v);
+        const double power =
+            u * slope(last.piece) * inner_->normal_score_slope(side * u, further) / families::mills_ratio(v);
+        if (!(power > 2)) continue;
+        mean += side * beyond * u / (power - 1);
+        square += 2 * beyond * (u * u / (power - 2) - side * from * u / (power - 1));
+    }
     return {from + mean, std::sqrt(std::max(square - mean * mean, 0.0))};
 }
 
 double Recalibrated::pdf(double u, Further further) const {
     const double w = inner_->normal_score(u, further);
     const std::size_t piece = piece_of(w);
-    if (knots_ == Knots::scores) return slope(piece) * normal_pdf(score(piece, w)) / stretch(w, further);
+    if (knots_ == Knots::scores)
+        return slope(piece) * normal_pdf(score(piece, w)) * inner_->normal_score_slope(u, further);
     const double all = between(is_first(piece) ? -kInfinity : w_[piece - 1], is_last(piece) ? kInfinity : w_[piece]);
-    return rise(piece) * (normal_pdf(w) / all) / stretch(w, further);
+    return rise(piece) * (normal_pdf(w) / all) * inner_->normal_score_slope(u, further);
 }
 
 double Recalibrated::log_pdf_slope(double u, Further further) const {
@@ -576,7 +583,7 @@ double Recalibrated::log_pdf_slope(double u, Further further) const {
     const std::size_t piece = piece_of(w);
     // Of the inner density, and of what the map multiplies it with inside a piece.
     const double by_w = knots_ == Knots::scores ? w - slope(piece) * score(piece, w) : 0;
-    return inner_->log_pdf_slope(u, further) + by_w / stretch(w, further);
+    return inner_->log_pdf_slope(u, further) + by_w * inner_->normal_score_slope(u, further);
 }
 
 // Of the probability up to u: an atom of the inner family, whose normal score is anywhere in it, belongs to it.
@@ -667,6 +674,12 @@ std::vector<double> Recalibrated::jumps(Further further) const {
     std::vector<double> all = v_;
     for (const double w : inner_->jumps(further)) all.push_back(score(piece_of(w), w));
     return all;
+}
+
+double Recalibrated::unit(double z, Further further) const {
+    const bool are_scores = knots_ == Knots::scores;
+    return inner_->unit(are_scores ? at_score(piece_of_score(z), z) : at_score(z, {normal_cdf(z), normal_cdf(-z)}),
+                        further);
 }
 
 void Recalibrated::of_normal_scores(std::span<const double> z, Further further, double* u, double* slopes) const {

@@ -9,6 +9,7 @@
 #include "accrue/recalibrated.hpp"
 #include "core/random.hpp"
 #include "families/normal.hpp"
+#include "families/split_integrals.hpp"
 
 namespace accrue {
 namespace {
@@ -143,6 +144,39 @@ TEST(Adapted, CrpsIsThatOfItsQuantiles) {
     }
 }
 
+// Around maps that are long in the scores of their family and short in their own, and around others, against integrals
+// that are split wherever the forecast may bend.
+TEST(Adapted, CrpsIsThatOfSplitIntegrals) {
+    core::Random random(9);
+    std::vector<double> gap(300), dry(300, -0.2);
+    for (std::size_t i = 0; i < gap.size(); ++i) gap[i] = (i % 2 == 0 ? -3.5 : 4) + 0.3 * random.normal();
+    for (std::size_t i = 0; i < 10; ++i) dry[i] = 0.5 * static_cast<double>(i);
+    std::vector<Case> all = cases();
+    all.push_back({"student-t", family("student-t"), {std::log(2.5)}});
+    for (const Case& one : all) {
+        if (one.inner->recalibrated()) continue;
+        for (const std::vector<double>& scores : {std::vector<double>{}, gap, dry}) {
+            const auto map = scores.empty() ? nullptr : Recalibrated::fitted(scores, {}, one.inner);
+            const Adapted family(map != nullptr ? SharedFamily(map) : one.inner);
+            for (const double scale : {0.6, 1.0, 1.7}) {
+                if (one.inner->power_tails() && scale > 1) continue;  // moments may not exist
+                SCOPED_TRACE(testing::Message() << one.name << " " << scores.size() << " " << scale);
+                const std::vector<double> values = moved(one, 0.2, scale);
+                std::vector<double> knots;
+                if (map != nullptr)
+                    for (const double v : map->jumps(one.values))
+                        knots.push_back(one.inner->normal_score(map->of_normal_score(v, one.values), one.values));
+                std::vector<double> us;
+                for (const double z : {-3.0, -0.5, 0.0, 0.3, 1.0, 4.0}) us.push_back(family.of_normal_score(z, values));
+                const test::SplitIntegrals exact =
+                    test::split_integrals(family, values, *one.inner, one.values, knots, us);
+                for (std::size_t i = 0; i < us.size(); ++i)
+                    EXPECT_NEAR(family.crps(us[i], values), exact.crps[i], 3e-9 * exact.crps[i]) << us[i];
+            }
+        }
+    }
+}
+
 // Against sums over 20,000 normal scores, which are right to the square of their distance, 6e-7, times some second
 // derivative: larger for a scale that is.
 TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
@@ -180,7 +214,6 @@ TEST(Adapted, QuadraturesAreThoseOfManyNodes) {
     }
 }
 
-// Tails so heavy that the scale leaves them no variance: that between the outermost scores, as ever.
 // An observation beyond the outermost score, which rounding may put beyond kFarthest itself: as far from the mean as it
 // is, less what the forecast is wide.
 TEST(Adapted, CrpsOfAnObservationBeyondAllScoresIsFinite) {
@@ -200,6 +233,7 @@ TEST(Adapted, CrpsOfAnObservationBeyondAllScoresIsFinite) {
     }
 }
 
+// Tails so heavy that the scale leaves them no variance: that between the outermost scores, as ever.
 TEST(Adapted, MomentsThatDoNotExistEndAtTheOutermostScores) {
     const Adapted family(accrue::family("student-t"));
     std::vector<double> values;
@@ -220,7 +254,6 @@ TEST(Adapted, AMovedGaussianIsAGaussian) {
     EXPECT_EQ(parameters_per_row(family), 4U);
 }
 
-// Central differences with a step of 1e-5: their error is about 1e-10 and rounding 1e-10.
 // Many scores at once, in rising order and not, are each by itself.
 TEST(Adapted, ManyScoresAreThoseOfEach) {
     const std::vector<double> z = {-9, -3, -0.4, 0, 0.01, 0.7, 2.5, 9, -1, 3, 0.3};
@@ -263,6 +296,7 @@ TEST(Adapted, SumsOverKnotsAreThoseOfTheMap) {
     }
 }
 
+// Central differences with a step of 1e-5: their error is about 1e-10 and rounding 1e-10.
 TEST(Adapted, SlopesAreDerivatives) {
     constexpr double kStep = 1e-5;
     for (const Case& one : cases()) {
