@@ -187,6 +187,15 @@ void share_machine(const Processes* processes, Options& options) {
     }
 }
 
+// An archive may have thousands of columns; the model file and --json have all names.
+std::string inputs_text(const std::vector<std::string>& names) {
+    constexpr std::size_t kMax = 12;
+    if (names.empty()) return "no inputs";
+    const std::size_t shown = std::min(names.size(), kMax);
+    const std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+    return shown == names.size() ? text : fmt::format("{} and {} more", text, names.size() - shown);
+}
+
 void run(Options& options) {
     const Processes* processes = join_processes();
     share_machine(processes, options);
@@ -265,10 +274,9 @@ void run(Options& options) {
     if (options.output == "-") return;
     std::size_t kept = 0;
     for (const StartOutcome& start : result.starts) kept += start.kept ? 1 : 0;
-    std::string text = fmt::format(
-        "{}\n{}{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title, remark_lines(rows), forms_text(result),
-        options.inputs.empty() ? "no inputs" : fmt::format("{}", fmt::join(options.inputs, ", ")), options.fit.recipe,
-        kept, result.starts.size());
+    std::string text =
+        fmt::format("{}\n{}{} of {}; {} recipe, {} of {} starts kept\n\n", rows.title, remark_lines(rows),
+                    forms_text(result), inputs_text(options.inputs), options.fit.recipe, kept, result.starts.size());
     text += lab_report(result.verification, result.verdict, terminal_width());
     text += front_text(result.balance_front);
     if (result.later)

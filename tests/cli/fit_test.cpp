@@ -32,6 +32,28 @@ TEST_F(Fit, WritesAModelAndPrintsAReport) {
     EXPECT_EQ(folder_.files(), 2U) << "the archive, the model, and no temporary file";
 }
 
+TEST_F(Fit, NamesADozenInputsAndCountsTheRest) {
+    std::string header = "e";
+    std::string row;
+    for (int k = 1; k <= 40; ++k) {
+        header += fmt::format(",x{}", k);
+        row += fmt::format(",{}", k);
+    }
+    std::string text = header + "\n";
+    for (int i = 0; i < 60; ++i) text += fmt::format("{}{}\n", i % 7 - 3, row);
+    folder_.file("wide.csv", text);
+    const auto printed = [&](const std::string& inputs) {
+        return output({"fit", folder_.path("wide.csv"), "--error", "e", "--inputs", inputs, "--form", "constant",
+                       "--quiet", "-o", folder_.path("m.json")});
+    };
+    const std::string dozen = " of x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12";
+    const std::string wide = printed("x*");
+    EXPECT_NE(wide.find(dozen + " and 28 more; default recipe"), std::string::npos) << wide;
+    EXPECT_EQ(Model::load(folder_.path("m.json")).inputs().size(), 40U);
+    const std::string narrow = printed("x1,x2,x3,x4,x5,x6,x7,x8,x9,x10,x11,x12");
+    EXPECT_NE(narrow.find(dozen + "; default recipe"), std::string::npos) << narrow;
+}
+
 // Where y is below 0 it is minus the number of its row.
 TEST_F(Fit, ABoundThatIsBrokenNamesFileRowAndLine) {
     const auto file = [&](const char* name, int rows, int missing, int first_broken) {
