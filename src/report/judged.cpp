@@ -298,17 +298,24 @@ Message advice(const ReportForecast& forecast) {
         return own.column == found.worst_column || own.name() == found.worst_column || own.column == found.worst_group;
     };
     const std::vector<Input> known = forecast.model == nullptr ? std::vector<Input>{} : forecast.model->input_columns();
-    if (const auto own = std::find_if(known.begin(), known.end(), is_input); own != known.end())
+    const OptionName recalibration = {"recalibrate_group", printable(found.worst_group), true,
+                                      "accrue fit --recalibrate-group"};
+    const bool may_have_own = found.is_of_shape() && !found.worst_group.empty();
+    if (const auto own = std::find_if(known.begin(), known.end(), is_input); own != known.end()) {
+        if (may_have_own)
+            return core::message(
+                "The model has {} among its inputs: a new fit with rows such as these in its archive, and "
+                "recalibrations of its own for each value, may help: {}.",
+                printable(own->name()), recalibration);
         return core::message(
             "The model has {} among its inputs: a new fit with rows such as these in its archive may help.",
             printable(own->name()));
+    }
     if (!found.is_of_shape())
         return core::message("An input that tells these rows apart would help a fit: {}.",
                              OptionName{"inputs", input, true, "accrue fit --inputs"});
-    if (!found.worst_group.empty())
-        return core::message(
-            "A fit with recalibrations of its own for each value would help: {}.",
-            OptionName{"recalibrate_group", printable(found.worst_group), true, "accrue fit --recalibrate-group"});
+    if (may_have_own)
+        return core::message("A fit with recalibrations of its own for each value would help: {}.", recalibration);
     return core::message("A fit whose skew and tails follow an input that tells these rows apart would help: {} {}.",
                          OptionName{"inputs", input, true, "accrue fit --inputs"},
                          OptionName{"family", "sinh-arcsinh", true});

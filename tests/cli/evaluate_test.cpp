@@ -6,6 +6,7 @@
 #include <functional>
 #include <numbers>
 #include <numeric>
+#include <regex>
 #include <string>
 
 #include "cli/cli_test.hpp"
@@ -333,6 +334,34 @@ TEST_F(Evaluate, MonthsAreLookedAtWhereThereIsATime) {
               std::string::npos);
     const Json without_time = json(same);
     for (const Json& column : without_time.at("conditional").at("columns")) EXPECT_NE(column.at("name"), "month");
+}
+
+TEST_F(Evaluate, WhatHelpsAShapeIsARecalibrationOrAFamily) {
+    core::Random random(3);
+    std::string text = "k,x,e,s\n";
+    for (int i = 0; i < 6000; ++i) {
+        const double x = random.uniform();
+        const double other = i / 6 % 2 == 0 ? 1 : -1;
+        text += fmt::format("s{},{},{},1\n", i % 6, x, i % 6 == 2 || x > 0.9 ? other : random.normal());
+    }
+    const std::string file = folder_.file("shapes.csv", text);
+    const auto judged = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> all = {"evaluate", file, "--error", "e", "--sigma", "s", "--conditional"};
+        all.insert(all.end(), more.begin(), more.end());
+        return json(all);
+    };
+    const Json group = judged({"--by", "k"});
+    EXPECT_TRUE(group["conditional"]["worst"].get<std::string>().starts_with(
+        "where k is 's2' the calibration error is 34% (floor 2.6%)"))
+        << group["conditional"]["worst"];
+    EXPECT_NE(group["verdict"].dump().find("would help: accrue fit --recalibrate-group k."), std::string::npos);
+    const Json along = judged({"--inputs", "x"});
+    EXPECT_TRUE(
+        std::regex_match(along["conditional"]["worst"].get<std::string>(),
+                         std::regex("where x is above [0-9.]* the calibration error is 3\\d% \\(floor 3\\.\\d%\\).*")))
+        << along["conditional"]["worst"];
+    EXPECT_NE(along["verdict"].dump().find("would help: accrue fit --inputs x --family sinh-arcsinh."),
+              std::string::npos);
 }
 
 TEST_F(Evaluate, WhatWasNotLookedAtIsNotCalledCalibratedThere) {

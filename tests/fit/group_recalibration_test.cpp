@@ -339,6 +339,26 @@ TEST(GroupRecalibration, IsRecommendedWhereValuesDiffer) {
     EXPECT_TRUE(own.conditional.passes) << own.conditional.worst;
 }
 
+// Mean and spread are right in each group, and one of them has errors of two sizes: no input helps, a map does.
+TEST(GroupRecalibration, IsWhatHelpsAShape) {
+    const GroupRows rows = of_shapes(3000, 15);
+    Archive archive = rows.archive();
+    archive.by = {{"station", archive.recalibrate_groups}};
+    archive.recalibrate_groups = {};
+    archive.roles.recalibrate_group.clear();
+    core::Random random(17);
+    std::vector<double> errors = rows.rows.errors;
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        errors[i] = i % 3 == 0 ? (random.uniform() < 0.5 ? -1 : 1) : random.normal();
+    archive.errors = errors;
+    const FitResult result = fit(archive, constant("none"));
+    EXPECT_EQ(result.conditional.worst_fault, ConditionalPlace::Fault::shape) << result.conditional.worst;
+    EXPECT_TRUE(says(result, "the calibration error is 3"));
+    EXPECT_TRUE(says(result, "--recalibrate auto --recalibrate-group station may give its values recalibrations"));
+    EXPECT_FALSE(says(result, "--inputs"));
+    EXPECT_FALSE(says(result, "may help there"));
+}
+
 TEST(GroupRecalibration, RefusesWhatCannotBe) {
     GroupRows rows = of_shapes(120, 16);
     const auto refused = [&](const FitOptions& options) { return refusal([&] { fit(rows.archive(), options); }); };

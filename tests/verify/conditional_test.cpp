@@ -173,6 +173,23 @@ TEST(Conditional, AShapeThatMeanAndSpreadDoNotShowIsNamed) {
     EXPECT_TRUE(rows.judged({7}).passes) << rows.judged({7}).worst;
 }
 
+// A curve shows a wrong mean as well, and may be the further off by chance: it is the mean that is named.
+TEST(Conditional, ABiasIsNotCalledAShape) {
+    std::size_t curves_are_further = 0;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        Rows rows(6000 + seed);
+        for (std::size_t i = 0; i < kRows; ++i)
+            if (rows.group[i] == 7) rows.scores[i] += 0.4;
+        const ConditionalCalibration judged = rows.judged();
+        const ConditionalPlace& place = judged.columns[2].places[7];
+        curves_are_further += place.calibration_t > place.bias_t ? 1 : 0;
+        if (place.bias_t > judged.critical) {
+            EXPECT_TRUE(judged.worst.starts_with("where station is 'g7' observations lie 0.")) << judged.worst;
+        }
+    }
+    EXPECT_GT(curves_are_further, 0U);
+}
+
 // Errors that end at 1.57 standard deviations, which mean and spread do not show, and the curve hardly.
 TEST(Conditional, ACoverageThatMeanAndSpreadDoNotShowIsNamed) {
     Rows rows(18);
