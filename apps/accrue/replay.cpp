@@ -109,10 +109,13 @@ std::string summary(const Replay& replay) {
     const double unit = replay.state.options().dates ? 86400 : 1;
     const std::string comparison = fmt::format(
         "The model that learns has a CRPS of {:.4g}, the static one of {:.4g}; twice the mean pinball loss over the "
-        "deciles is {:.4g} and {:.4g}. Last, observations were forgotten {}.",
+        "deciles is {:.4g} and {:.4g}. Last, observations were forgotten {}{}.",
         replay.figures.crps, replay.fixed_figures.crps, replay.pinball, replay.fixed_pinball,
         std::isinf(forget) ? std::string("never")
-                           : fmt::format("over {:.3g}{}", forget / unit, unit > 1 ? " days" : ""));
+                           : fmt::format("over {:.3g}{}", forget / unit, unit > 1 ? " days" : ""),
+        replay.state.options().shrink.size() > 1
+            ? fmt::format(", and {:.3g} spoke for the fitted model", replay.state.shrink())
+            : std::string());
     std::string text = lab_report(forecasts, terminal_width(), comparison);
     if (!replay.refits.empty())
         text += fmt::format("Fitted again {}, last at {} to {}\n", counted(replay.refits.size(), "time"),

@@ -36,11 +36,14 @@ void add_adapt_options(CLI::App& command, RowSource& source, AdaptOptions& optio
     command
         .add_option("--shrink", options.shrink,
                     "As many observations speak for the fitted model, and of a group for what all groups have in "
-                    "common [4]")
-        ->type_name("NUMBER");
+                    "common; or auto: at every moment the number that has forecast best so far, of 1, 4, 16 and 64 [4]")
+        ->type_name("auto|NUMBER");
     add_columns(command, "--correct", options.correct,
                 "Inputs of the model in which the shift is corrected linearly as well, by a ridge regression that "
                 "forgets");
+    command.add_flag("--shape", options.shape,
+                     "Learn the shape of the distribution too: a map of probabilities from what shift and scale leave, "
+                     "used while it has forecast better than none");
     add_list(command, "--adaptive", options.levels,
              "Levels of intervals, for example 0.9, that cover so much in the long run whatever happens; they may "
              "become infinite for a while")

@@ -11,7 +11,7 @@ namespace accrue::app {
 // are not named are the model's.
 void add_timed_rows(CLI::App& command, RowSource& source);
 
-// --group, --forget, --shrink, --correct, --adaptive: how a model learns that has no state yet.
+// --group, --forget, --shrink, --correct, --shape, --adaptive: how a model learns that has no state yet.
 void add_adapt_options(CLI::App& command, RowSource& source, AdaptOptions& options);
 
 }  // namespace accrue::app

@@ -61,9 +61,9 @@ void add_update(CLI::App& app) {
     command->footer(
         "Moves the state in the model file: by how much, and how widely, observations have differed from the\n"
         "forecasts of late. 'accrue predict' then moves its forecasts by as much. What the state is made with\n"
-        "(--group, --forget, --shrink, --correct, --adaptive) is said at the first update and kept. Updating in\n"
-        "one go or day by day gives the same file. Rows that the state has seen, and rows out of order, are\n"
-        "refused; the model file then stays as it was. docs/operation.md has a worked example.\n"
+        "(--group, --forget, --shrink, --correct, --shape, --adaptive) is said at the first update and kept.\n"
+        "Updating in one go or day by day gives the same file. Rows that the state has seen, and rows out of\n"
+        "order, are refused; the model file then stays as it was. docs/operation.md has a worked example.\n"
         "\n"
         "What --adaptive promises is about intervals that were issued: where the rows have the columns\n"
         "adaptive_lower_0.9 and adaptive_upper_0.9 that 'accrue predict' wrote, the record goes by them.\n"

@@ -58,9 +58,10 @@ struct AdaptOptions {
     std::string time = {};                  // column; empty: the model's
     std::string group = {};                 // column
     std::string forget = {};                // "auto", "never" or a duration; empty: auto
-    std::optional<double> shrink = {};      // see StateOptions for these
-    std::vector<std::string> correct = {};  //
+    std::string shrink = {};                // "auto" or a number of observations; empty: 4
+    std::vector<std::string> correct = {};  // see StateOptions for these
     std::vector<double> levels = {};        //
+    bool shape = false;                     //
 };
 
 // The model with its state after these rows, which are in the order of their times and all later than what the state

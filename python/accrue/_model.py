@@ -452,7 +452,7 @@ def generate(name: str, rows: int = 1000, seed: int = 1) -> dict[str, Array]:
 
 
 def _duration(value: Any) -> str | None:
-    """As the command writes it; a timedelta in seconds."""
+    """A duration or a number as the command writes it; a timedelta in seconds."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, np.timedelta64):
@@ -500,8 +500,9 @@ def replay(
     refit: Any = None,
     window: Any = None,
     forget: Any = None,
-    shrink: float | None = None,
+    shrink: float | str | None = None,
     correct: Sequence[str] | str = (),
+    shape: bool = False,
     adaptive: Sequence[float] | float = (),
     missing: Missing = "refuse",
 ) -> Replay:
@@ -522,6 +523,7 @@ def replay(
             "forget": forget,
             "shrink": shrink,
             "correct": correct,
+            "shape": shape,
             "adaptive": adaptive,
             "delay": delay,
             "from": since,
@@ -871,7 +873,7 @@ class Model:
         }
         roles.core.set_inputs(self.inputs, values)
         given_options = {"correct": [table.written_out(name) for name in _listed(options.pop("correct"))]}
-        for name in ("forget", "delay", "refit", "window"):
+        for name in ("forget", "shrink", "delay", "refit", "window"):
             given_options[name] = _duration(options.pop(name, None))
         given_options.update(options)
         given_options["adaptive"] = _levels(given_options["adaptive"])
@@ -887,8 +889,9 @@ class Model:
         error: Any = None,
         groups: Any = None,
         forget: Any = None,
-        shrink: float | None = None,
+        shrink: float | str | None = None,
         correct: Sequence[str] | str = (),
+        shape: bool = False,
         adaptive: Sequence[float] | float = (),
         issued: Mapping[float, tuple[Any, Any]] | None = None,
         missing: Missing = "refuse",
@@ -899,7 +902,7 @@ class Model:
         `inputs` that are called as they were in the archive. What the state is made with is said at the first update and kept:
         groups: labels of what has a shift of its own, such as stations.
         forget: "auto", "never", a duration ("28d", a timedelta; of plain numbers a number).
-        shrink, correct, adaptive: docs/operation.md explains these.
+        shrink: a number of observations, or "auto"; docs/operation.md explains it, and correct, shape and adaptive.
         issued: the adaptive intervals that were issued for the rows, {0.9: (lower, upper)}: values or names of columns. Default: the
             columns adaptive_lower_0.9 and adaptive_upper_0.9 (`Forecast.to_frame`) where `inputs` has them. Where they are not
             known, intervals are taken to have been made from all that came before each time.
@@ -910,7 +913,7 @@ class Model:
             inputs,
             missing,
             {"time": times, "observation": observation, "prediction": prediction, "error": error, "group": groups},
-            {"forget": forget, "shrink": shrink, "correct": correct, "adaptive": adaptive},
+            {"forget": forget, "shrink": shrink, "correct": correct, "shape": shape, "adaptive": adaptive},
             *self._issued(adaptive, issued),
         )
         return Model(_core.update(self._core, roles.core, options, list(ends.values())))

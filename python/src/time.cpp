@@ -62,7 +62,7 @@ nb::list adaptive_ends(const Forecast& forecast, const State& state, std::span<c
     return result;
 }
 
-// time, group, forget, shrink, correct, adaptive, delay, from, refit, window: those that were given.
+// time, group, forget, shrink, correct, shape, adaptive, delay, from, refit, window: those that were given.
 ReplayOptions options_of(const nb::dict& given) {
     ReplayOptions options;
     const auto take = [&](const char* name, auto& value) {
@@ -71,13 +71,14 @@ ReplayOptions options_of(const nb::dict& given) {
     take("time", options.time);
     take("group", options.group);
     take("forget", options.forget);
+    take("shape", options.shape);
+    take("shrink", options.shrink);
     take("correct", options.correct);
     take("adaptive", options.levels);
     take("delay", options.delay);
     take("from", options.from);
     take("refit", options.refit);
     take("window", options.window);
-    if (given.contains("shrink")) options.shrink = nb::cast<double>(given["shrink"]);
     return options;
 }
 

@@ -40,8 +40,8 @@ Forecast part(const Forecast& all, std::span<const std::size_t> rows) {
 }
 
 // As adapted(), of rows whose families differ: row i has the one with the code codes[i].
-Forecast adapted_each(const Forecast& forecast, std::span<const Moved> moves, const std::vector<SharedFamily>& families,
-                      std::span<const std::uint32_t> codes) {
+Forecast adapted_each(const Forecast& forecast, std::span<const Moved> moves, bool shaped,
+                      const std::vector<SharedFamily>& families, std::span<const std::uint32_t> codes) {
     Forecast result = forecast;
     result.parameters.clear();
     std::vector<SharedFamily> moved_families;
@@ -53,11 +53,11 @@ Forecast adapted_each(const Forecast& forecast, std::span<const Moved> moves, co
                 own.push_back(i);
                 own_moves.push_back(moves[i]);
             }
-        moved_families.push_back(adapted_family(families[code]));
+        moved_families.push_back(adapted_family(families[code], shaped));
         if (own.empty()) continue;
         Forecast some = part(forecast, own);
         some.family = families[code];
-        const Forecast moved = adapted(some, own_moves);
+        const Forecast moved = adapted(some, own_moves, shaped);
         const std::size_t width = parameters_per_row(*moved.family);
         result.parameters.resize(codes.size() * (width + 1));
         for (std::size_t k = 0; k < own.size(); ++k) {
@@ -293,8 +293,9 @@ Replay replay(const Model& model, const TimedRows& rows, const ReplayOptions& op
     core::require(!refitting || !result.refits.empty(),
                   "{} is '{}', which is longer than all rows: the model is never fitted again", core::option("window"),
                   options.window);
-    result.forecast = family_codes.empty() ? adapted(refitting ? base : result.fixed, result.moves)
-                                           : adapted_each(base, result.moves, families, family_codes);
+    const bool shaped = state.options().shape;
+    result.forecast = family_codes.empty() ? adapted(refitting ? base : result.fixed, result.moves, shaped)
+                                           : adapted_each(base, result.moves, shaped, families, family_codes);
 
     std::vector<std::size_t> scored;
     result.scored.resize(count);
@@ -340,6 +341,7 @@ nlohmann::ordered_json to_json(const Replay& replay) {
                                    {"forget", nullptr},
                                    {"clock", time_text(replay.state.clock(), replay.state.options().dates)}};
     if (std::isfinite(forget)) json["forget"] = forget;
+    json["shrink"] = replay.state.shrink();
     for (const Refit& one : replay.refits)
         json["refits"].push_back({{"time", time_text(one.time, replay.state.options().dates)}, {"rows", one.rows}});
     if (!replay.adaptive.empty()) json["adaptive"] = nlohmann::ordered_json::array();

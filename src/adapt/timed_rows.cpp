@@ -202,6 +202,16 @@ std::vector<double> normal_scores(const Forecast& forecast, std::span<const doub
     return accrue::normal_scores(errors, forecast.sigma, forecast.families());
 }
 
+// How many observations speak for the fitted model.
+static double observations_of(const std::string& text) {
+    double value = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value);
+    core::require(read.ec == std::errc{} && read.ptr == end, "{} is '{}', which is neither a number nor auto",
+                  core::option("shrink"), printable(text));
+    return value;
+}
+
 State state_of(const Model& model, const TimedRows& rows, const AdaptOptions& options) {
     StateOptions own;
     const State* state = model.state();
@@ -233,9 +243,12 @@ State state_of(const Model& model, const TimedRows& rows, const AdaptOptions& op
             forget = {duration(options.forget, rows.dates, "forget")};
         set("forget", own.forget, forget);
     }
-    if (options.shrink) set("shrink", own.shrink, *options.shrink);
+    if (!options.shrink.empty())
+        set("shrink", own.shrink,
+            options.shrink == "auto" ? shrink_candidates() : std::vector{observations_of(options.shrink)});
     if (!options.correct.empty()) set("correct", own.correct, options.correct);
     if (!options.levels.empty()) set("adaptive", own.levels, options.levels);
+    if (options.shape) set("shape", own.shape, true);
     const std::vector<std::string> inputs = model.inputs();
     for (const std::string& name : own.correct) {
         const auto found = std::find(inputs.begin(), inputs.end(), name);

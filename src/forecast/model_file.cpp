@@ -29,7 +29,8 @@ using Json = nlohmann::ordered_json;
 // 2: recalibrations have normal scores for knots. 3: inputs that are not numbers, or may be missing. 4: a location that
 // is learned, families with further parameters, bounds, members with weights. 5: a state. 6: a conformal recalibration.
 // 7: recalibrations of groups. Models without are still of the version before.
-constexpr int kFormatVersion = 7;
+constexpr int kFormatVersion = 8;
+constexpr int kVersionOfGroupMaps = 7;
 constexpr int kVersionOfConformal = 6;
 constexpr int kVersionOfState = 5;
 constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
@@ -168,7 +169,8 @@ const Bounded* bounds_of(const Model::Content& content) {
 
 int format_version(const Model::Content& c) {
     const Recalibrated* map = recalibration_of(c);
-    if (c.has_group_maps()) return kFormatVersion;
+    if (c.state && (c.state->options().shrink.size() > 1 || c.state->options().shape)) return kFormatVersion;
+    if (c.has_group_maps()) return kVersionOfGroupMaps;
     if (map != nullptr && map->kind() == Recalibrated::Kind::conformal) return kVersionOfConformal;
     if (c.state) return kVersionOfState;
     if (c.learns_location || c.outputs().further() > 0 || c.family->limits().any()) return 4;

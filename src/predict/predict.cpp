@@ -54,7 +54,7 @@ Forecast forecast_at(const Model& model, std::span<const std::span<const double>
         for (std::size_t k = 0; k < x.size(); ++k) x[k] = model.standardised(corrected[k], inputs[corrected[k]][i]);
         moves[i] = state.at(times[i]).of(forecast.sigma[i], group, x);
     }
-    return adapted(forecast, moves);
+    return adapted(forecast, moves, state.options().shape);
 }
 
 namespace {
@@ -147,7 +147,8 @@ void predict_files(const Model& as_fitted, const std::vector<std::string>& files
     }
     if (has_mean) plan.added.push_back({"mean", "mean of the forecast"});
     plan.added.push_back({"sigma", "standard deviation of the forecast"});
-    const SharedFamily shared = state != nullptr ? adapted_family(model.family()) : model.family();
+    const SharedFamily shared =
+        state != nullptr ? adapted_family(model.family(), state->options().shape) : model.family();
     const Family& family = *shared;
     const Recalibrated* recalibrated = common_map(family);
     const bool of_gaussian = recalibrated != nullptr && recalibrated->inner()->is_normal();

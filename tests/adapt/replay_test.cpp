@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "accrue/predict.hpp"
+#include "accrue/threads.hpp"
 #include "adapt/timed_archive.hpp"
 
 namespace accrue {
@@ -125,6 +126,57 @@ TEST(Replay, LeavesAModelThatIsRightNearlyAlone) {
     const TimedArchive archive(400, 3, 0, 1, 6);
     const Replay replayed = replay(timed_model(), archive.rows(), {});
     EXPECT_LT(replayed.figures.crps, 1.01 * replayed.fixed_figures.crps);
+}
+
+// Errors that become those of an exponential distribution, or one of two values: no shift and no scale makes up for it.
+TimedArchive reshaped(bool two_values) {
+    TimedArchive archive(400, 3, 0, 1, 30);
+    for (std::size_t i = 0; i < archive.y.size(); ++i) {
+        const double unit = std::exp(archive.x[i]);
+        const double z = (archive.y[i] - archive.mu[i]) / unit;
+        const double above = std::erfc(z / std::numbers::sqrt2) / 2;
+        archive.y[i] = archive.mu[i] + unit * (two_values ? std::copysign(1, z) + 0.1 * z : -std::log(above) - 1);
+    }
+    return archive;
+}
+
+TEST(Replay, LearnsAShape) {
+    for (const bool two_values : {false, true}) {
+        const TimedArchive archive = reshaped(two_values);
+        ReplayOptions options;
+        options.from = "100";
+        const Replay without = replay(timed_model(), archive.rows(), options);
+        options.shape = true;
+        const Replay with = replay(timed_model(), archive.rows(), options);
+        EXPECT_LT(with.figures.crps, 0.995 * without.figures.crps) << two_values;
+        EXPECT_LT(with.figures.calibration_error, 0.6 * without.figures.calibration_error) << two_values;
+        // Of the rows themselves nothing is known before their time.
+        TimedArchive other = archive;
+        for (std::size_t i = 900; i < other.y.size(); ++i) other.y[i] += 3;
+        const Replay changed = replay(timed_model(), other.rows(), options);
+        for (std::size_t i = 0; i < 903; ++i) ASSERT_EQ(changed.forecast.mean[i], with.forecast.mean[i]) << i;
+    }
+}
+
+TEST(Replay, AShapeCostsLittleWhereThereIsNoneToLearn) {
+    const TimedArchive archive(400, 3, 0.3, 1.2, 31);
+    ReplayOptions options;
+    const Replay without = replay(timed_model(), archive.rows(), options);
+    options.shape = true;
+    EXPECT_LT(replay(timed_model(), archive.rows(), options).figures.crps, 1.003 * without.figures.crps);
+}
+
+TEST(Replay, IsTheSameForAnyNumberOfThreads) {
+    const TimedArchive archive = reshaped(false);
+    ReplayOptions options = stations();
+    options.shrink = "auto";
+    options.shape = true;
+    const auto run = [&](int threads) {
+        std::optional<Replay> replayed;
+        with_threads(threads, [&] { replayed = replay(timed_model(), archive.rows(), options); });
+        return to_json(*replayed).dump() + timed_model().with_state(replayed->state).text();
+    };
+    EXPECT_EQ(run(1), run(3));
 }
 
 TEST(Replay, ScoresFromATimeOn) {

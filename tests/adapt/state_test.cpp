@@ -123,12 +123,101 @@ TEST(State, ReturnsToTheFittedModelWhenNothingComes) {
     EXPECT_NEAR(later.scale, 1, 1e-12);
 }
 
+// 40 groups of which each is seen once in ten days: what one says of itself has to be taken from few observations.
+State of_groups(double apart, double spread) {
+    StateOptions options = options_of(50, "station");
+    options.shrink = shrink_candidates();
+    State state(options);
+    core::Random random(21);
+    std::vector<double> offsets(40);
+    for (double& offset : offsets) offset = apart * random.normal();
+    for (int day = 0; day < 400; ++day) {
+        const std::string label = std::to_string(day % 40);
+        const double score = offsets[static_cast<std::size_t>(day % 40)] + spread * random.normal();
+        const State::Observation row{score, 1, label, {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    return state;
+}
+
+TEST(State, ShrinksLittleWhereGroupsDifferAndMuchWhereTheyDoNot) {
+    EXPECT_EQ(of_groups(1.5, 0.2).shrink(), 1);
+    EXPECT_EQ(of_groups(0, 1).shrink(), 64);
+}
+
+TEST(State, ShrinksAsTheDefaultBeforeTheFirstObservation) {
+    StateOptions options = options_of(10);
+    options.shrink = shrink_candidates();
+    EXPECT_EQ(State(options).shrink(), StateOptions{"t"}.shrink[0]);
+}
+
+// Scores that are exponential: shift and scale leave a shape, and the map of it makes them normal.
+TEST(State, LearnsAShape) {
+    StateOptions options = options_of(std::numeric_limits<double>::infinity());
+    options.shape = true;
+    State state(options);
+    core::Random random(22);
+    const auto draw = [&] { return -std::log(random.uniform()) - 1; };
+    EXPECT_EQ(state.at(0).of(1, State::kNoGroup, {}).shape, nullptr);
+    for (int day = 0; day < 6000; ++day) {
+        const State::Observation row{draw(), 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    const Moved moved = state.at(6000).of(1, State::kNoGroup, {});
+    ASSERT_NE(moved.shape, nullptr);
+    Moved unshaped = moved;
+    unshaped.shape = nullptr;
+    // Share of rows beyond the central 50 and 75%, which end at knots: five standard errors of 20,000 rows and of the
+    // 6,000 that it learned from.
+    const auto beyond = [&](double tail, const Moved& by) {
+        core::Random rows(24);
+        double share = 0;
+        constexpr int kRows = 20'000;
+        for (int k = 0; k < kRows; ++k) share += tail_of(-std::log(rows.uniform()) - 1, by) < tail ? 1.0 / kRows : 0;
+        return share;
+    };
+    EXPECT_NEAR(beyond(0.5, moved), 0.5, 0.04);
+    EXPECT_NEAR(beyond(0.25, moved), 0.25, 0.035);
+    EXPECT_GT(std::fabs(beyond(0.25, unshaped) - 0.25), 0.04);
+}
+
+TEST(State, KeepsTheShapeThatTheFamilyHasWhereItIsRight) {
+    StateOptions options = options_of(20);
+    options.shape = true;
+    State state(options);
+    core::Random random(23);
+    for (int day = 0; day < 3000; ++day) {
+        const State::Observation row{random.normal(), 1, "", {}};
+        state.observe(day, std::span(&row, 1));
+    }
+    EXPECT_EQ(state.at(3000).of(1, State::kNoGroup, {}).shape, nullptr);
+}
+
+TEST(State, RefusesAShapeThatIsNone) {
+    StateOptions options = options_of(20);
+    options.shape = true;
+    State state(options);
+    const State::Observation row{0.3, 1, "", {}};
+    state.observe(1, std::span(&row, 1));
+    nlohmann::ordered_json json = state.json();
+    json["shape"]["counts"][0][3] = -1;
+    EXPECT_EQ(support::refusal([&] { State::from_json(json); }), "a count of its state is negative");
+    json = state.json();
+    json["shape"]["counts"][0][3] = 1e300;
+    EXPECT_EQ(support::refusal([&] { State::from_json(json); }), "the shape of its state does not rise");
+    json = state.json();
+    json["shape"]["loss"].push_back(0);
+    EXPECT_EQ(support::refusal([&] { State::from_json(json); }), "'loss' of its state has 3 values in place of 2");
+}
+
 TEST(State, ReadsWhatItWrote) {
     StateOptions options = options_of(7, "station");
     options.forget = {7, std::numeric_limits<double>::infinity()};
     options.trust = {1, 0.5};
     options.correct = {"x"};
     options.levels = {0.9};
+    options.shrink = {4, 1};
+    options.shape = true;
     State state(options);
     core::Random random(2);
     for (int day = 0; day < 9; ++day) {
@@ -151,7 +240,7 @@ TEST(State, RefusesWhatItHasSeenAndBadOptions) {
     const State::Observation odd{0, 1, "caf\xe9", {}};
     EXPECT_THROW(grouped.observe(3, std::span(&odd, 1)), InputError);
     StateOptions options = options_of(1);
-    options.shrink = 0;
+    options.shrink = {0};
     EXPECT_EQ(support::refusal([&] { State{options}; }), "--shrink: 0 is not more than 0");
 }
 

@@ -33,6 +33,50 @@ TEST(Update, DayByDayIsTheSameFileAsInOneGo) {
     EXPECT_EQ(once.state()->clock(), 29);
 }
 
+TEST(Update, DayByDayIsTheSameFileWithAllThatCanBeChosen) {
+    const TimedArchive archive(60, 4, 0.5, 1.3, 1, true);
+    ReplayOptions options;
+    static_cast<AdaptOptions&>(options) = stations();
+    options.shrink = "auto";
+    options.shape = true;
+    options.levels = {0.9};
+    const Model once = update(timed_model(), archive.rows(), options);
+    Model daily = timed_model();
+    for (std::size_t at = 0; at < archive.x.size(); at += 4) {
+        daily = update(daily, archive.rows(at, at + 4), at == 0 ? static_cast<AdaptOptions>(options) : AdaptOptions{});
+        daily = Model::parse(daily.text());
+    }
+    EXPECT_EQ(daily.text(), once.text());
+    EXPECT_NE(once.text().find("\"format_version\": 8"), std::string::npos);
+    const Replay replayed = replay(timed_model(), archive.rows(), options);
+    EXPECT_EQ(timed_model().with_state(replayed.state).text(), once.text());
+    // What predict says of the next day is what a replay that goes on says.
+    const TimedArchive next(1, 4, 0.5, 1, 16, true, 60);
+    const TimedRows rows = next.rows();
+    std::vector<double> groups;
+    for (const std::uint32_t code : rows.groups.codes)
+        groups.push_back(static_cast<double>(once.state()->group(rows.groups.labels[code])));
+    const Forecast ahead = forecast_at(once, rows.inputs, rows.prediction, rows.times, groups);
+    const Replay on = replay(once, rows, {});
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(ahead.mean[i], on.forecast.mean[i]);
+        EXPECT_EQ(ahead.sigma[i], on.forecast.sigma[i]);
+        EXPECT_EQ(ahead.row(i).quantile(0.1), on.forecast.row(i).quantile(0.1));
+    }
+}
+
+TEST(Update, AStateWithOneShrinkHasTheFormatThatItHad) {
+    const TimedArchive archive(5, 2, 0.5, 1.3, 1);
+    AdaptOptions options;
+    options.shrink = "7.5";
+    const Model model = update(timed_model(), archive.rows(), options);
+    EXPECT_NE(model.text().find("\"format_version\": 5"), std::string::npos);
+    EXPECT_EQ(model.state()->shrink(), 7.5);
+    options.shrink = "lots";
+    EXPECT_EQ(refusal([&] { update(timed_model(), archive.rows(), options); }),
+              "--shrink is 'lots', which is neither a number nor auto");
+}
+
 // Forecasts of a day are issued together, and its observations come together: 24 times whose intervals knew nothing of
 // each other.
 TEST(Update, AdaptiveIntervalsThatWereIssuedCoverInTheLongRun) {
@@ -126,7 +170,7 @@ TEST(Update, RefusesAnotherClockAndOtherOptions) {
     EXPECT_EQ(refusal([&] { update(model, dates); }),
               "the state has a clock of plain numbers, but the times of the rows are dates");
     AdaptOptions other;
-    other.shrink = 7;
+    other.shrink = "7";
     EXPECT_EQ(
         refusal([&] { update(model, archive.rows(10), other); }),
         "the model has a state, which was made with another --shrink: leave it out, or begin with a model without "

@@ -57,7 +57,8 @@ protected:
               folder_.path(place + "/forecasts.csv")}},
             {"monitor", {"monitor", model, folder_.path("all.csv"), "--threads", "1", "--json"}}};
         // Said at the first update, and once more is as good.
-        all[0].arguments.insert(all[0].arguments.end(), {"--group", "station", "--adaptive", "0.9"});
+        for (const char* word : {"--group", "station", "--adaptive", "0.9", "--shrink", "auto", "--shape"})
+            all[0].arguments.emplace_back(word);
         return all;
     }
 

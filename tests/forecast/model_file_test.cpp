@@ -122,12 +122,12 @@ TEST(ModelFile, RefusesWhatWasCutShort) {
 
 TEST(ModelFile, RefusesLaterFormats) {
     Json json = Json::parse(network_text());
-    json["format_version"] = 8;
+    json["format_version"] = 9;
     EXPECT_EQ(
         refused(sealed(json)),
-        "m.json cannot be used as a model: it has format version 8, this accrue reads up to 7; use a newer accrue");
+        "m.json cannot be used as a model: it has format version 9, this accrue reads up to 8; use a newer accrue");
     // A later format may look quite different: the version is read first.
-    EXPECT_NE(refused(R"({"format": "accrue model", "format_version": 8})").find("use a newer accrue"),
+    EXPECT_NE(refused(R"({"format": "accrue model", "format_version": 9})").find("use a newer accrue"),
               std::string::npos);
     for (const char* version : {"4294967297", "18446744073709551615", "99999999999999999999999"}) {
         const std::string words =

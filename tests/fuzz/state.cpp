@@ -5,11 +5,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "accrue/adapt.hpp"
 #include "accrue/error.hpp"
+#include "accrue/family.hpp"
 #include "accrue/fit.hpp"
 #include "accrue/state.hpp"
 #include "fuzz/target.hpp"
@@ -50,7 +52,9 @@ StateOptions any_state_options(Bytes& input) {
     if ((has & 2U) != 0) options.correct = {"x"};
     if ((has & 4U) != 0) options.correct = {"x", "y", "z"};
     if ((has & 8U) != 0) options.levels = {0.9, 0.5};
-    if ((has & 16U) != 0) options.shrink = 0.25;
+    if ((has & 16U) != 0) options.shrink = {0.25};
+    if ((has & 32U) != 0) options.shrink = {4, 0.25, 20};
+    options.shape = (has & 64U) != 0;
     return options;
 }
 
@@ -78,38 +82,48 @@ void observe(State& state, const Step& step) {
     state.observe(step.time, rows);
 }
 
-// One candidate, by the definition: everything that was seen is kept, and weighed anew at every time.
+// One forgetting time and trust with every shrink, by the definition: everything that was seen is kept, and weighed
+// anew at every time.
 class Plain {
 public:
     Plain(const StateOptions& options, double forget, double trust)
-        : options_(options), forget_(forget), trust_(trust), n_(options.correct.size() + 1) {}
+        : options_(options),
+          forget_(forget),
+          trust_(trust),
+          n_(options.correct.size() + 1),
+          loss_(options.shrink.size()) {}
 
-    Moved at(double time, const Row& row) const {
-        const std::vector<double> b = coefficients(time);
+    Moved at(double time, const Row& row, std::size_t s) const {
+        const std::vector<double> b = coefficients(time, s);
         const double k = unit(time, row.sigma);
-        return {k * shift(time, b, row), k * scale(time)};
+        return {k * shift(time, b, row, s), k * scale(time, s)};
     }
-    double loss() const { return loss_; }
+    double loss(std::size_t s) const { return loss_[s]; }
 
-    void observe(const Step& step) {
-        const std::vector<double> b = coefficients(step.time);
-        const double width = scale(step.time);
+    // `best` is the shrink by which observations count for the shift.
+    void observe(const Step& step, std::size_t best) {
         std::vector<Seen> now;
         for (const Row& row : step.rows) {
-            const double k = unit(step.time, row.sigma);
-            const double forecast = shift(step.time, b, row);
-            const double left = row.score / k - forecast;
-            const double z = left / width;
-            const double cdf = std::erfc(-z / std::numbers::sqrt2) / 2;
-            const double pdf = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-            loss_ += row.sigma * k * width * (z * (2 * cdf - 1) + 2 * pdf - std::numbers::inv_sqrtpi);
-            Seen seen{step.time, row.group, {1.0}, 0, 0, std::log(row.sigma)};
-            seen.f.insert(seen.f.end(), row.x.begin(), row.x.end());
-            seen.taken =
-                forecast + std::clamp(left, -State::kFarthestForShift * width, State::kFarthestForShift * width);
-            const double far = State::kFarthestForScale * width;
-            seen.left = std::sqrt(std::numbers::pi / 2) * std::fabs(std::clamp(left, -far, far));
-            now.push_back(seen);
+            now.push_back({step.time, row.group, {1.0}, 0, {}, std::log(row.sigma)});
+            now.back().f.insert(now.back().f.end(), row.x.begin(), row.x.end());
+        }
+        for (std::size_t s = 0; s < loss_.size(); ++s) {
+            const std::vector<double> b = coefficients(step.time, s);
+            const double width = scale(step.time, s);
+            for (std::size_t i = 0; i < now.size(); ++i) {
+                const Row& row = step.rows[i];
+                const double k = unit(step.time, row.sigma);
+                const double forecast = shift(step.time, b, row, s);
+                const double left = row.score / k - forecast;
+                const double z = left / width;
+                const double cdf = std::erfc(-z / std::numbers::sqrt2) / 2;
+                const double pdf = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+                loss_[s] += row.sigma * k * width * (z * (2 * cdf - 1) + 2 * pdf - std::numbers::inv_sqrtpi);
+                const double near = State::kFarthestForShift * width;
+                if (s == best) now[i].taken = forecast + std::clamp(left, -near, near);
+                const double far = State::kFarthestForScale * width;
+                now[i].left.push_back(std::sqrt(std::numbers::pi / 2) * std::fabs(std::clamp(left, -far, far)));
+            }
         }
         seen_.insert(seen_.end(), now.begin(), now.end());
     }
@@ -119,15 +133,17 @@ private:
         double time;
         std::string group;
         std::vector<double> f;
-        double taken, left, log_sigma;
+        double taken;
+        std::vector<double> left;  // with every shrink
+        double log_sigma;
     };
 
     double weight(double time, const Seen& seen) const { return std::exp(-(time - seen.time) / forget_); }
 
     // (sum w f f' + diagonal) b = sum w f taken, by elimination.
-    std::vector<double> coefficients(double time) const {
+    std::vector<double> coefficients(double time, std::size_t s) const {
         std::vector<std::vector<double>> a(n_, std::vector<double>(n_ + 1, 0.0));
-        for (std::size_t i = 0; i < n_; ++i) a[i][i] = i == 0 ? options_.shrink : options_.ridge;
+        for (std::size_t i = 0; i < n_; ++i) a[i][i] = i == 0 ? options_.shrink[s] : options_.ridge;
         for (const Seen& seen : seen_)
             for (std::size_t i = 0; i < n_; ++i) {
                 for (std::size_t j = 0; j < n_; ++j) a[i][j] += weight(time, seen) * seen.f[i] * seen.f[j];
@@ -143,12 +159,12 @@ private:
         for (std::size_t i = 0; i < n_; ++i) b[i] = a[i][n_] / a[i][i];
         return b;
     }
-    double shift(double time, const std::vector<double>& b, const Row& row) const {
+    double shift(double time, const std::vector<double>& b, const Row& row, std::size_t s) const {
         double sum = b[0];
         for (std::size_t k = 0; k < row.x.size(); ++k) sum += b[k + 1] * row.x[k];
         if (options_.group.empty()) return sum;
         double left = 0;
-        double total = options_.shrink;
+        double total = options_.shrink[s];
         for (const Seen& seen : seen_) {
             if (seen.group != row.group) continue;
             double rest = seen.taken;
@@ -158,11 +174,11 @@ private:
         }
         return sum + left / total;
     }
-    double scale(double time) const {
-        double left = options_.shrink;
-        double total = options_.shrink;
+    double scale(double time, std::size_t s) const {
+        double left = options_.shrink[s];
+        double total = options_.shrink[s];
         for (const Seen& seen : seen_) {
-            left += weight(time, seen) * seen.left;
+            left += weight(time, seen) * seen.left[s];
             total += weight(time, seen);
         }
         return left / total;
@@ -183,6 +199,80 @@ private:
     double forget_, trust_;
     std::size_t n_;
     std::vector<Seen> seen_;
+    std::vector<double> loss_;
+};
+
+// The shape of one forgetting time, or with a prior beside which nothing counts none: scores with their times, and
+// the CRPS of their forecasts.
+class PlainShape {
+public:
+    PlainShape(double forget, double prior) : forget_(forget), prior_(prior) {}
+
+    // Normal scores with k/16 of the probability below them, by the moved forecast and by the shaped one.
+    struct Knots {
+        std::vector<double> from, to;
+    };
+    Knots knots(double time) const {
+        std::vector<double> counts(16, prior_ / 16);
+        for (const auto& [when, score] : seen_) {
+            const double place = std::clamp(8 * std::erfc(-score / std::numbers::sqrt2) - 0.5, 0.0, 15.0);
+            const double weight = std::exp(-(time - when) / forget_);
+            for (std::size_t k = 0; k < 16; ++k)
+                counts[k] += weight * std::max(0.0, 1 - std::fabs(place - static_cast<double>(k)));
+        }
+        const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+        Knots own;
+        double below = 0;
+        for (std::size_t k = 0; k + 1 < 16; ++k) {
+            below += counts[k];
+            own.from.push_back(normal_family()->quantile(static_cast<double>(k + 1) / 16, {}));
+            own.to.push_back(normal_family()->quantile(below / total, {}));
+        }
+        return own;
+    }
+    static double polygon(const std::vector<double>& x, const std::vector<double>& y, double at) {
+        std::size_t k = 0;
+        while (k < x.size() && x[k] <= at) ++k;
+        if (k == 0) return at + y.front() - x.front();
+        if (k == x.size()) return at + y.back() - x.back();
+        return y[k - 1] + (at - x[k - 1]) / (x[k] - x[k - 1]) * (y[k] - y[k - 1]);
+    }
+    void observe(double time, const std::vector<std::pair<double, double>>& scores_and_units) {
+        const Knots own = knots(time);
+        // As a polygon of u, the moved score, over the shaped one: the integral of (cdf - [u >= score])^2 by parts.
+        for (const auto& [score, unit] : scores_and_units) loss_ += unit * crps(own, score);
+        for (const auto& [score, unit] : scores_and_units) seen_.emplace_back(time, score);
+    }
+    double loss() const { return loss_; }
+
+private:
+    static double crps(const Knots& own, double score) {
+        std::vector<double> ends = own.from;
+        ends.push_back(score);
+        ends.push_back(std::min(own.from.front(), score) - 10);
+        ends.push_back(std::max(own.from.back(), score) + 10);
+        std::sort(ends.begin(), ends.end());
+        double sum = 0;
+        for (std::size_t k = 1; k < ends.size(); ++k) {
+            // Simpson's rule, steps being short where there is something to see.
+            const double length = ends[k] - ends[k - 1];
+            const int steps = 2 * (1 + static_cast<int>(std::min(10 * length, 100.0)));
+            const auto value = [&](double u) {
+                const double v = polygon(own.from, own.to, u);
+                const double p = std::erfc((ends[k] <= score ? -v : v) / std::numbers::sqrt2) / 2;
+                return p * p;
+            };
+            for (int j = 0; j <= steps; ++j) {
+                // From within, since the polygon bends at the ends.
+                const double u = ends[k - 1] + length * j / steps;
+                sum += value(u) * (j == 0 || j == steps ? 1 : j % 2 == 1 ? 4 : 2) * length / steps / 3;
+            }
+        }
+        return sum;
+    }
+
+    double forget_, prior_;
+    std::vector<std::pair<double, double>> seen_;
     double loss_ = 0;
 };
 
@@ -195,30 +285,62 @@ void check_state(Bytes& input) {
     std::vector<Plain> plain;
     for (const double forget : once.options().forget)
         for (const double trust : options.trust) plain.emplace_back(options, forget, trust);
+    std::vector<PlainShape> shapes = {{1, 1e300}};
+    for (const double forget : once.options().forget) shapes.emplace_back(forget, State::kShapePrior);
     for (std::size_t s = 0; s < steps.size(); ++s) {
-        // What is in use is as good as any, and moves as the plain version does.
-        const auto in_use = std::find_if(plain.begin(), plain.end(), [&](const Plain& own) {
-            const std::size_t k = static_cast<std::size_t>(&own - plain.data());
-            return once.options().forget[k / options.trust.size()] == once.forget() &&
-                   options.trust[k % options.trust.size()] == once.trust();
-        });
-        expect(in_use != plain.end(), "a candidate that there is not is in use");
+        // What is in use is as good as any, and moves as the plain version does. The state says which of equals it is.
+        const nlohmann::ordered_json json = once.json();
+        const auto losses = [](const nlohmann::ordered_json& list) {
+            return list.is_array() ? list.get<std::vector<double>>() : std::vector{list.get<double>()};
+        };
+        const auto least = [](const std::vector<double>& all) {
+            return static_cast<std::size_t>(std::min_element(all.begin(), all.end()) - all.begin());
+        };
+        const std::size_t candidate = json.at("candidate").get<std::size_t>();
+        const Plain& in_use = plain.at(candidate % plain.size());
+        const std::size_t shrink = candidate / plain.size();
+        expect(options.shrink.at(shrink) == once.shrink(), "a candidate that there is not is in use");
         // Rounding of a few dozen sums of numbers up to 10, and an exp that is right to 4e-16.
         constexpr double kRounding = 1e-10;
-        for (const Plain& own : plain)
-            expect(in_use->loss() <= own.loss() * (1 + kRounding) + kRounding, "{} is in use, but {} is lower",
-                   in_use->loss(), own.loss());
+        const auto expect_best = [&](double loss, double other, double rounding) {
+            expect(loss <= other * (1 + rounding) + rounding, "{} is in use, but {} is lower", loss, other);
+        };
+        std::vector<std::size_t> best;  // of every pair
+        for (std::size_t p = 0; p < plain.size(); ++p) {
+            best.push_back(least(losses(json.at("sums")[p].at("loss"))));
+            for (std::size_t k = 0; k < options.shrink.size(); ++k) {
+                expect_best(in_use.loss(shrink), plain[p].loss(k), kRounding);
+                expect_best(plain[p].loss(best[p]), plain[p].loss(k), kRounding);
+            }
+        }
         const State::Moment now = once.at(steps[s].time);
+        std::size_t shape = 0;
+        if (options.shape) {
+            shape = least(losses(json.at("shape").at("loss")));
+            // Simpson's rule.
+            for (const PlainShape& other : shapes) expect_best(shapes[shape].loss(), other.loss(), 1e-6);
+        }
+        std::vector<std::pair<double, double>> left;
         for (const Row& row : steps[s].rows) {
             const Moved moved = now.of(row.sigma, once.group(row.group), row.x);
-            const Moved wanted = in_use->at(steps[s].time, row);
+            const Moved wanted = in_use.at(steps[s].time, row, shrink);
             expect(std::fabs(moved.shift - wanted.shift) <= kRounding * (1 + std::fabs(wanted.shift)) &&
                        std::fabs(moved.scale - wanted.scale) <= kRounding * wanted.scale,
                    "step {}: moved by {} and {}, but plainly by {} and {}", s, moved.shift, moved.scale, wanted.shift,
                    wanted.scale);
+            left.emplace_back((row.score - wanted.shift) / wanted.scale, row.sigma * wanted.scale);
+            expect((moved.shape != nullptr) == (shape > 0), "step {}: a shape is in use, or none is", s);
+            if (shape == 0) continue;
+            const PlainShape::Knots knots = shapes[shape].knots(steps[s].time);
+            for (std::size_t k = 0; k < knots.to.size(); ++k)
+                expect(std::fabs(knots.from[k] + (*moved.shape)[k] - knots.to[k]) <= kRounding,
+                       "step {}: knot {} of the shape is at {}, but plainly at {}", s, k,
+                       knots.from[k] + (*moved.shape)[k], knots.to[k]);
         }
         observe(once, steps[s]);
-        for (Plain& own : plain) own.observe(steps[s]);
+        for (std::size_t p = 0; p < plain.size(); ++p) plain[p].observe(steps[s], best[p]);
+        if (options.shape)
+            for (PlainShape& own : shapes) own.observe(steps[s].time, left);
         if (s % parts == 0) again = State::from_json(nlohmann::ordered_json::parse(again.json().dump()));
         observe(again, steps[s]);
     }
@@ -262,7 +384,9 @@ void check_update(Bytes& input) {
     if ((has & 2U) != 0) options.correct = {"x"};
     if ((has & 4U) != 0) options.levels = {0.9};
     options.forget = std::array{"auto", "never", "3", "0", "1d"}[input.below(5)];
-    if ((has & 8U) != 0) options.shrink = any_number(input);
+    if ((has & 8U) != 0) options.shrink = std::to_string(any_number(input));
+    if ((has & 32U) != 0) options.shrink = "auto";
+    options.shape = (has & 64U) != 0;
     std::vector<double> x, prediction, observation, times;
     std::vector<std::uint32_t> codes;
     const std::vector<std::string> labels = {"a", "b", "caf\xe9", ""};
