@@ -193,7 +193,8 @@ class Forecast:
         return self._family.is_normal
 
     def __reduce__(self) -> Any:
-        family = (self._family.name, self._family.knots, self._family.bounds, self._family.group_knots)
+        own = self._family
+        family = (own.name, own.knots, own.bounds, own.group_knots, own.moved)
         return _restored, (self._mean, self.sigma, self.off_support, family, self._parameters, self._adaptive)
 
     def __repr__(self) -> str:

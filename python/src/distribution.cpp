@@ -10,6 +10,7 @@
 #include <optional>
 #include <tuple>
 
+#include "accrue/adapted.hpp"
 #include "accrue/bounded.hpp"
 #include "accrue/group_maps.hpp"
 #include "accrue/model.hpp"
@@ -61,15 +62,16 @@ std::vector<double> factors_of(const SharedFamily& family, std::span<const doubl
 }
 
 // What a family is made of: its name; the knots of a recalibration as (are scores, predicted, actual, are conformal);
-// its bounds as (are censored, lower, upper), infinite where there is none.
+// its bounds as (are censored, lower, upper), infinite where there is none. And where a state has moved it, whether it
+// has a shape too.
 using Knots = std::tuple<bool, std::vector<double>, std::vector<double>, bool>;
 using BoundsOf = std::tuple<bool, double, double>;
 
 // Of the maps of groups, which are of the kind of the common one: predicted and actual.
 using GroupKnots = std::vector<std::pair<std::vector<double>, std::vector<double>>>;
 
-SharedFamily made_family(const std::string& name, const std::optional<Knots>& knots,
-                         const std::optional<BoundsOf>& bounds, const GroupKnots& groups) {
+SharedFamily fitted_family(const std::string& name, const std::optional<Knots>& knots,
+                           const std::optional<BoundsOf>& bounds, const GroupKnots& groups) {
     SharedFamily own = family(name);
     if (bounds) {
         const auto& [censored, lower, upper] = *bounds;
@@ -88,14 +90,32 @@ SharedFamily made_family(const std::string& name, const std::optional<Knots>& kn
     return std::make_shared<GroupMaps>(std::move(common), std::move(maps));
 }
 
+SharedFamily made_family(const std::string& name, const std::optional<Knots>& knots,
+                         const std::optional<BoundsOf>& bounds, const GroupKnots& groups, std::optional<bool> moved) {
+    SharedFamily own = fitted_family(name, knots, bounds, groups);
+    return moved ? std::make_shared<Adapted>(std::move(own), *moved) : own;
+}
+
+std::optional<bool> moved_of(const Family& family) {
+    const auto* moved = dynamic_cast<const Adapted*>(&family);
+    return moved == nullptr ? std::nullopt : std::optional(moved->shaped());
+}
+
+// The family before a state moved it.
+const Family& fitted_of(const Family& family) {
+    const auto* moved = dynamic_cast<const Adapted*>(&family);
+    return moved == nullptr ? family : *moved->inner();
+}
+
 GroupKnots group_knots_of(const Family& family) {
     GroupKnots knots;
-    if (const auto* groups = dynamic_cast<const GroupMaps*>(&family))
+    if (const auto* groups = dynamic_cast<const GroupMaps*>(&fitted_of(family)))
         for (const auto& map : groups->maps()) knots.emplace_back(map->predicted(), map->actual());
     return knots;
 }
 
-std::optional<BoundsOf> bounds_of(const Family& family) {
+std::optional<BoundsOf> bounds_of(const Family& all) {
+    const Family& family = fitted_of(all);
     const auto* map = common_map(family);
     const auto* bounded = dynamic_cast<const Bounded*>(map != nullptr ? map->inner().get() : &family);
     if (bounded == nullptr) return std::nullopt;
@@ -103,7 +123,7 @@ std::optional<BoundsOf> bounds_of(const Family& family) {
 }
 
 std::optional<Knots> knots_of(const Family& family) {
-    const auto* map = common_map(family);
+    const auto* map = common_map(fitted_of(family));
     if (map == nullptr) return std::nullopt;
     return Knots{map->knots() == Recalibrated::Knots::scores, map->predicted(), map->actual(),
                  map->kind() == Recalibrated::Kind::conformal};
@@ -121,9 +141,10 @@ void add_distribution(nb::module_& module) {
         .def_prop_ro("width", [](const Family& family) { return parameters_per_row(family); })
         .def_prop_ro("knots", knots_of)
         .def_prop_ro("group_knots", group_knots_of)
-        .def_prop_ro("bounds", bounds_of);
+        .def_prop_ro("bounds", bounds_of)
+        .def_prop_ro("moved", moved_of);
     module.def("family", made_family, nb::arg(), nb::arg().none() = nb::none(), nb::arg().none() = nb::none(),
-               nb::arg() = GroupKnots{});
+               nb::arg() = GroupKnots{}, nb::arg().none() = nb::none());
     module.def("family_names", family_names);
     const auto add = [&](const char* name, auto figure) {
         module.def(name, [figure](nb::handle mean, nb::handle sigma, const SharedFamily& family, nb::handle parameters,

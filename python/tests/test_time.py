@@ -39,6 +39,32 @@ def test_updates_at_once_and_in_parts_are_the_same(model):
         once.update(rows(2, 0.5, 3, "2025-03-01"), shrink=7)
 
 
+def test_a_state_chooses_its_shrink_and_learns_a_shape(model):
+    later = rows(40, 0.5, 2, "2025-01-01")
+    options = dict(groups="station", shrink="auto", shape=True)
+    moved = model.update(part(later, 0, 117), **options)
+    assert moved.content["state"]["shrink"] == [4, 1, 16, 64]
+    assert moved.content["format_version"] == 8
+    replayed = accrue.replay(model, later, **options)
+    assert replayed.scores["shrink"] in (1, 4, 16, 64)
+    forecast = moved.predict(part(later, 117, 120))
+    np.testing.assert_array_equal(forecast.quantile(0.9), replayed.forecast.quantile(0.9)[117:])
+    for one in (forecast, replayed.forecast):
+        again = pickle.loads(pickle.dumps(one))
+        np.testing.assert_array_equal(again.quantile(0.1), one.quantile(0.1))
+    with pytest.raises(ValueError, match="shrink is 'lots', which is neither a number nor auto"):
+        model.update(later, shrink="lots")
+
+
+def test_a_forecast_that_has_moved_survives_pickle():
+    archive = rows(100, 0, 1)
+    columns = dict(columns=["x"], prediction="mu", observation="y", times="day")
+    fitted = accrue.fit(archive, **columns, form="polynomial", family="logistic", recalibrate="none", progress=False)
+    later = rows(20, 0.5, 2, "2025-01-01")
+    forecast = fitted.update(part(later, 0, 57)).predict(part(later, 57, 60))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(forecast)).quantile(0.1), forecast.quantile(0.1))
+
+
 def test_predict_uses_the_state(model):
     later = rows(20, 0.5, 2, "2025-01-01")
     replayed = accrue.replay(model, later, groups="station")
