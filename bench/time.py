@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""time.py DATA [--accrue COMMAND] [--hours 4 12 19] [--stations bon tbl dra]: models through time on electricity prices
-(DATA/epex) and on irradiance (DATA/solar).
+"""time.py DATA [--accrue COMMAND] [--hours 4 12 19] [--stations bon tbl dra] [--delay 2d] [--learn '--shrink auto']: models
+through time on electricity prices (DATA/epex) and on irradiance (DATA/solar). Replays get --delay and what --learn names.
 
 A model of each hour is fitted on the rows before 2023, and 2023 is replayed day by day; 2022 moves the state before. Prints
 twice the mean pinball loss over the deciles, which published figures are for, and the coverage of the 80% interval, of the
@@ -46,7 +46,7 @@ def replay(accrue, archive, folder, family, options):
     return json.loads(run(accrue, "replay", late, "--model", model, "--from", "2023-01-01", "--json", *options))
 
 
-def station(accrue, archive, folder):
+def station(accrue, archive, folder, options):
     column = archive.read_text().splitlines()[0].split(",").index("time")
 
     def is_in(years):
@@ -55,18 +55,21 @@ def station(accrue, archive, folder):
     early, late = split(archive, folder, is_in(("2017", "2018", "2019")), is_in(("2020",)))
     model = folder / "model.json"
     run(accrue, "fit", early, "--prediction", "ssrd", "--observation", "ghi", "--inputs", INPUTS, "--time", "time", "-o", model)
-    return json.loads(run(accrue, "replay", late, "--model", model, "--json"))
+    return json.loads(run(accrue, "replay", late, "--model", model, "--json", *options))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("--accrue", default="build/bin/accrue")
-    parser.add_argument("--hours", type=int, nargs="+", default=[4, 12, 19])
+    parser.add_argument("--hours", type=int, nargs="*", default=[4, 12, 19])
     parser.add_argument("--stations", nargs="*", default=["bon", "tbl", "dra"])
     parser.add_argument("--family", default="logistic")
+    parser.add_argument("--delay", help="how long an observation takes, such as 2d")
+    parser.add_argument("--learn", default="", help="more options of the replays, such as '--shrink auto'")
     arguments = parser.parse_args()
-    variants = {"shift and scale": [], "and a linear correction": ["--correct", ",".join(DEPARTURES)]}
+    learn = arguments.learn.split() + (["--delay", arguments.delay] if arguments.delay else [])
+    variants = {"shift and scale": learn, "and a linear correction": [*learn, "--correct", ",".join(DEPARTURES)]}
     print(f"{'':26}{'hour':>6}{'learns':>9}{'static':>9}{'last 56':>9}{'80% covers':>12}{'static':>9}")
     for name, options in variants.items():
         losses, covered = [], []
@@ -79,11 +82,12 @@ def main():
             covered.append(of_80["adapting"])
             print(f"{name:26}{hour:6}{losses[-1]:9.3f}{figures['static']['pinball']:9.3f}{LAST_56.get(hour, ''):>9}"
                   f"{of_80['adapting']:12.1%}{of_80['static']:9.1%}")  # fmt: skip
-        print(f"{name:26}{'all':>6}{sum(losses) / len(losses):9.3f}{'':18}{sum(covered) / len(covered):12.1%}")
+        if losses:
+            print(f"{name:26}{'all':>6}{sum(losses) / len(losses):9.3f}{'':18}{sum(covered) / len(covered):12.1%}")
     print(f"\n{'':10}{'CRPS learns':>12}{'static':>9}{'calibration error':>19}{'static':>9}{'90% covers':>12}{'static':>9}")
     for name in arguments.stations:
         with tempfile.TemporaryDirectory() as folder:
-            figures = station(arguments.accrue, arguments.data / "solar" / f"{name}.csv", pathlib.Path(folder))
+            figures = station(arguments.accrue, arguments.data / "solar" / f"{name}.csv", pathlib.Path(folder), learn)
         of_90 = coverage(figures, 0.9)
         learns, static = figures["adapting"], figures["static"]
         print(f"{name:10}{learns['crps']:12.2f}{static['crps']:9.2f}{learns['calibration_error_percent']:18.1f}%"
