@@ -30,6 +30,7 @@ TEST(FitStatistics, NetworkLearnsGFromAHundredRows) {
         const auto data = support::paper_rows("G", 100, static_cast<std::uint64_t>(seed));
         FitOptions options;
         options.seed = static_cast<std::uint64_t>(seed);
+        options.form = "network";
         const double error = rmse(fit(data.rows.archive(), options).model.forecast(grid).sigma, truth);
         mean += error / kSeeds;
         square += error * error / kSeeds;
