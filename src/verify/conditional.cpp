@@ -588,11 +588,16 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
         }
         return size < 1 || std::isnan(place.t(fault)) ? 0 : place.t(fault) / result.critical;
     };
-    // The curve shows a wrong mean or spread too. Where these tell nearly as much they are what is wrong.
+    // The curve shows a wrong mean or spread too: where these tell nearly as much they are what is wrong. So is a
+    // spread beyond chance that the coverage follows.
     constexpr double kNearly = 0.75;
-    const auto is_explained = [&](const ConditionalPlace& place) {
-        const double plain = std::max(std::fabs(off(place, Fault::bias)), std::fabs(off(place, Fault::spread)));
-        return plain > 1 && plain > kNearly * off(place, Fault::shape);
+    const auto named = [&](const ConditionalPlace& place, Fault fault) {
+        const double bias = std::fabs(off(place, Fault::bias));
+        const double spread = off(place, Fault::spread);
+        if (fault == Fault::shape && std::max(bias, std::fabs(spread)) > std::max(1.0, kNearly * off(place, fault)))
+            return bias > std::fabs(spread) ? Fault::bias : Fault::spread;
+        if (fault == Fault::coverage && std::fabs(spread) > 1 && spread * off(place, fault) < 0) return Fault::spread;
+        return fault;
     };
     struct Worst {
         double off = 1;
@@ -603,9 +608,8 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
         for (std::size_t k = 0; k < result.columns[c].places.size(); ++k)
             for (const Fault fault : ConditionalPlace::kFaults) {
                 const ConditionalPlace& place = result.columns[c].places[k];
-                if (fault == Fault::shape && is_explained(place)) continue;
-                const double own = off(place, fault);
-                if (std::fabs(own) > std::fabs(worst.off)) worst = {own, c, k, fault};
+                const double own = std::fabs(off(place, fault));
+                if (own > worst.off) worst = {own, c, k, named(place, fault)};
             }
     result.passes = worst.off == 1;
     if (result.passes) return result;
@@ -617,7 +621,8 @@ ConditionalCalibration conditional_calibration(std::span<const double> scores, s
     // Curves may differ in any way, so that months with a shape of their own are not put together.
     const auto is_alike = [&](const ConditionalPlace& place) {
         const double own = off(place, worst.fault);
-        return worst.fault != Fault::shape && own * worst.off > 0 && std::fabs(own) > 1;
+        return worst.fault != Fault::shape && own * off(column.places[worst.place], worst.fault) > 0 &&
+               std::fabs(own) > 1;
     };
     const auto error_elsewhere = [&] {
         const Source& source = sources[worst.column];
