@@ -86,8 +86,8 @@ before(async () => {
 
   writeCsv("halves.csv", ["e", "s", "half"], Array.from({ length: 1000 }, (_, i) => [(i % 2 ? 0.5 : 1.5) * normal(), 1, i % 2 ? "narrow" : "wide"]));
   accrue("report", "halves.csv", "--error", "e", "--sigma", "s", "--by", "half", "-o", "halves.html");
-  // Mean 0 and standard deviation 1 in both groups, but of two values in one of them.
-  writeCsv("shapes.csv", ["e", "s", "group"], Array.from({ length: 2000 }, (_, i) => [i % 4 ? normal() : i % 8 ? 1 : -1, 1, i % 4 ? "bell" : "coin"]));
+  // Mean 0 and standard deviation 1 in all groups, but of two values in one of them.
+  writeCsv("shapes.csv", ["e", "s", "group"], Array.from({ length: 2000 }, (_, i) => [i % 4 ? normal() : i % 8 ? 1 : -1, 1, ["coin", "one", "two", "three"][i % 4]]));
   accrue("report", "shapes.csv", "--error", "e", "--sigma", "s", "--by", "group", "-o", "shapes.html");
 
   // An ensemble whose members lie too close together, right quantiles, and a sigma beside them.
@@ -447,7 +447,7 @@ describe("Calibration in each place", () => {
     assert.equal(await chart.locator("h3").innerText(), "Calibration error per group");
     await showNumbers(page, "chart-everywhere-1-calibration");
     const table = chart.locator("table").first();
-    assert.deepEqual(await table.locator("tbody th").allInnerTexts(), ["coin", "bell"]);
+    assert.equal((await table.locator("tbody th").allInnerTexts())[0], "coin");
     const { label, calibration_error } = columns[0];
     const head = await table.locator("thead th").allInnerTexts();
     const shown = await table.locator(`tbody td:nth-child(${head.indexOf("calibration error") + 1})`).allInnerTexts();
