@@ -20,8 +20,7 @@ const std::array<double, kShapeKnots>& shape_places() {
     return all;
 }
 
-double Shape::of(double score) const {
-    if (empty()) return score;
+double Shape::polygon(double score) const {
     const auto& places = shape_places();
     const auto piece = static_cast<std::size_t>(std::upper_bound(places.begin(), places.end(), score) - places.begin());
     if (piece == 0) return score + rises_[0];
@@ -30,8 +29,7 @@ double Shape::of(double score) const {
     return score + rises_[piece - 1] + share * (rises_[piece] - rises_[piece - 1]);
 }
 
-double Shape::slope(double score) const {
-    if (empty()) return 1;
+double Shape::polygon_slope(double score) const {
     const auto& places = shape_places();
     const auto piece = static_cast<std::size_t>(std::upper_bound(places.begin(), places.end(), score) - places.begin());
     if (piece == 0 || piece == kShapeKnots) return 1;
@@ -44,8 +42,7 @@ std::size_t Shape::piece_of_shaped(double shaped) const {
     return piece;
 }
 
-double Shape::score_of(double shaped) const {
-    if (empty()) return shaped;
+double Shape::inverse(double shaped) const {
     const std::size_t piece = piece_of_shaped(shaped);
     if (piece == 0) return shaped - rises_[0];
     if (piece == kShapeKnots) return shaped - rises_[kShapeKnots - 1];
@@ -54,8 +51,7 @@ double Shape::score_of(double shaped) const {
     return places[piece - 1] + share * (places[piece] - places[piece - 1]);
 }
 
-double Shape::score_slope(double shaped) const {
-    if (empty()) return 1;
+double Shape::inverse_slope(double shaped) const {
     const std::size_t piece = piece_of_shaped(shaped);
     if (piece == 0 || piece == kShapeKnots) return 1;
     return (shape_places()[piece] - shape_places()[piece - 1]) / (knot(piece) - knot(piece - 1));

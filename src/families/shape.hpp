@@ -24,16 +24,20 @@ public:
     explicit Shape(std::span<const double> rises) : rises_(rises) {}
 
     bool empty() const { return rises_.empty(); }
-    double of(double score) const;
-    double slope(double score) const;  // of that
-    double score_of(double shaped) const;
-    double score_slope(double shaped) const;  // of that
+    double of(double score) const { return empty() ? score : polygon(score); }
+    double slope(double score) const { return empty() ? 1 : polygon_slope(score); }  // of that
+    double score_of(double shaped) const { return empty() ? shaped : inverse(shaped); }
+    double score_slope(double shaped) const { return empty() ? 1 : inverse_slope(shaped); }  // of that
     double knot(std::size_t k) const { return shape_places()[k] + rises_[k]; }
     std::vector<double> knots() const;  // values at the places
     // u = shift + scale*score as a function of the shaped score.
     Lines lines(double shift, double scale) const;
 
 private:
+    double polygon(double score) const;
+    double polygon_slope(double score) const;
+    double inverse(double shaped) const;
+    double inverse_slope(double shaped) const;
     std::size_t piece_of_shaped(double shaped) const;
 
     std::span<const double> rises_;
