@@ -512,37 +512,48 @@ public:
         const std::vector<double> kinks = inner_.jumps(further);
         const double kink = kinks.empty() ? 0 : sign_ * kinks.front();  // or the median
         if (kink > -kReach && kink < end) {
-            add(-kReach, kink, further, with_slopes);
-            add(kink, end, further, with_slopes);
+            static const Places half(-kReach, 0);  // of most families
+            add(kink == 0 ? half : Places(-kReach, kink), further, with_slopes);
+            add(Places(kink, end), further, with_slopes);
         } else {
-            add(-kReach, end, further, with_slopes);
+            add(Places(-kReach, end), further, with_slopes);
         }
         if (n > kReach) squares += sign_ * (bound - inner_.of_normal_score(sign_ * kReach, further));
     }
 
 private:
+    static constexpr unsigned kPlaces = 20;
+    // Of a formula that integrates over normal scores.
+    struct Places {
+        Places(double from, double to) {
+            std::size_t count = 0;
+            families::gauss_places<kPlaces>(from, to, [&](double n, double weight) {
+                scores[count] = n;
+                weights[count] = weight;
+                below[count] = normal_cdf(n);
+                densities[count++] = normal_pdf(n);
+            });
+        }
+        std::array<double, kPlaces> scores{}, weights{}, below{}, densities{};
+    };
+
     // By parts: the derivative of the squares, the bound as it is, is that of quantiles x: -2 cdf dx over the density.
-    void add(double from, double to, Further further, bool with_slopes) {
-        std::size_t count = 0;
-        families::gauss_places<kPlaces>(from, to, [&](double n, double weight) {
-            places_[count] = sign_ * n;
-            weights_[count++] = weight;
-        });
+    void add(const Places& at, Further further, bool with_slopes) {
+        for (std::size_t i = 0; i < kPlaces; ++i) places_[i] = sign_ * at.scores[i];
         inner_.of_normal_scores(places_, further, x_.data(), slopes_.data());
         for (std::size_t i = 0; i < kPlaces; ++i) {
-            const double p = normal_cdf(sign_ * places_[i]);
-            squares += weights_[i] * p * p * slopes_[i];
+            const double p = at.below[i];
+            squares += at.weights[i] * p * p * slopes_[i];
             if (!with_slopes || scores_.empty()) continue;
             inner_.further_slopes(x_[i], further, {scores_, {}, {}});
-            for (std::size_t k = 0; k < scores_.size(); ++k)
-                by_[k] += sign_ * weights_[i] * 2 * p * normal_pdf(places_[i]) * slopes_[i] * scores_[k];
+            const double by_score = sign_ * at.weights[i] * 2 * p * at.densities[i] * slopes_[i];
+            for (std::size_t k = 0; k < scores_.size(); ++k) by_[k] += by_score * scores_[k];
         }
     }
 
-    static constexpr unsigned kPlaces = 20;
     const Family& inner_;
     double sign_;
-    std::array<double, kPlaces> places_{}, weights_{}, x_{}, slopes_{};
+    std::array<double, kPlaces> places_{}, x_{}, slopes_{};
     std::vector<double> scores_, by_;
 };
 

@@ -96,15 +96,17 @@ public:
         shash_scores(columns(rows), values, slopes != nullptr ? &own : nullptr);
     }
     void further_slopes(double u, Further f, const FurtherSlopes& slopes) const override {
-        const Place at(u, f);
-        const double q = 1 / at.tail;
-        const double cosh = std::cosh(at.w);
-        const double tanh = std::tanh(at.w);
         const double from = std::asinh(u);
+        const double tail = std::exp(f[1]);
+        const double cosh = std::cosh(Place::asinh_of_score(from, f[0], tail));
         if (!slopes.normal_score.empty()) {
             slopes.normal_score[0] = -cosh;
-            slopes.normal_score[1] = at.tail * from * cosh;
+            slopes.normal_score[1] = tail * from * cosh;
         }
+        if (slopes.log_pdf.empty() && slopes.crps.empty()) return;
+        const Place at(u, f);
+        const double q = 1 / at.tail;
+        const double tanh = std::tanh(at.w);
         if (!slopes.log_pdf.empty()) {
             slopes.log_pdf[0] = at.z * cosh - tanh;
             slopes.log_pdf[1] = 1 - at.tail * from * (at.z * cosh - tanh);
@@ -126,9 +128,13 @@ private:
         Place(double u, Further f)
             : skew(f[0]),
               tail(std::exp(f[1])),
-              w(std::clamp(tail * std::asinh(u) - skew, -kFarthestScore, kFarthestScore)),
+              w(asinh_of_score(std::asinh(u), skew, tail)),
               z(std::sinh(w)),
               slope(tail * std::cosh(w) / std::hypot(1.0, u)) {}
+
+        static double asinh_of_score(double asinh_of_u, double skew, double tail) {
+            return std::clamp(tail * asinh_of_u - skew, -kFarthestScore, kFarthestScore);
+        }
 
         // Of value(asinh n) over the normal density of n from 0 to z.
         template <typename Value>
