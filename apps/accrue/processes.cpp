@@ -19,11 +19,26 @@ namespace {
 const mpi::Entry* entry = nullptr;  // once it is loaded
 const Processes* joined = nullptr;
 
-// A number that a launcher gave, or -1: of Open MPI, and of MPICH and its kin.
-long launched(const char* open_mpi, const char* pmi) {
-    for (const char* name : {open_mpi, pmi})
-        if (const char* value = std::getenv(name)) return std::strtol(value, nullptr, 10);
-    return -1;
+// What a launcher says of this process: one of how many, and which.
+struct Launched {
+    long count = 1;
+    long own = 0;
+};
+
+Launched launched() {
+    struct Names {
+        const char* count;
+        const char* own;
+    };
+    // Of Open MPI, of MPICH and its kin, and of Slurm with PMIx, which itself does not say how many there are.
+    for (const auto& [count, own] :
+         {Names{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, Names{"PMI_SIZE", "PMI_RANK"},
+          Names{"SLURM_STEP_NUM_TASKS", "PMIX_RANK"}, Names{"SLURM_NTASKS", "PMIX_RANK"}}) {
+        const char* all = std::getenv(count);
+        const char* one = std::getenv(own);
+        if (all != nullptr && one != nullptr) return {std::strtol(all, nullptr, 10), std::strtol(one, nullptr, 10)};
+    }
+    return {};
 }
 
 const mpi::Entry& loaded() {
@@ -47,16 +62,24 @@ const mpi::Entry& loaded() {
 }  // namespace
 
 bool is_one_of_several() {
-    return launched("OMPI_COMM_WORLD_SIZE", "PMI_SIZE") > 1;
+    return launched().count > 1;
 }
 
 bool is_first_of_all() {
-    return launched("OMPI_COMM_WORLD_RANK", "PMI_RANK") <= 0;
+    return launched().own <= 0;
 }
 
 const Processes* join_processes() {
     if (!is_one_of_several()) return nullptr;
-    joined = loaded().start();
+    const Processes* processes = loaded().start();
+    // Each would make the whole fit, and write it.
+    const long count = launched().count;
+    if (processes->count() != static_cast<std::size_t>(count))
+        throw InputError(fmt::format(
+            "{} processes were started, but MPI knows of {}: start them by the mpirun of the MPI that accrue "
+            "was built with, or by srun --mpi=pmix",
+            count, processes->count()));
+    joined = processes;
     return joined;
 }
 

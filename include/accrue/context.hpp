@@ -19,6 +19,9 @@ public:
     virtual std::size_t own() const = 0;  // the number of this one, from 0
     // Each gives a text, and each gets those of all, in the order of their numbers. Waits for the others.
     virtual std::vector<std::string> exchange(const std::string& text) const = 0;
+    // Whether one that throws ends all of them at once, without a last exchange. Else it tells the others, which hear
+    // of it when they have done their own part.
+    virtual bool end_together() const { return false; }
 };
 
 struct Context {

@@ -122,9 +122,14 @@ void for_tasks(const Rows& rows, const TrainOptions& options, const Work& work, 
     const auto one = [&](std::size_t k) {
         const std::size_t t = batch.own()[k];
         if (watched.stopped) return;
-        run(t);
-        if (watched.stopped) return;
-        if (batch.keeps()) batch.keep(t, text_of(results[t]));
+        try {
+            run(t);
+            if (watched.stopped) return;
+            if (batch.keeps()) batch.keep(t, text_of(results[t]));
+        } catch (const std::exception&) {
+            watched.stopped = true;  // the others need not come to their end
+            throw;
+        }
         watched.finish();
     };
     std::exception_ptr failure;

@@ -116,7 +116,7 @@ std::string message_of(const std::exception_ptr& failure) {
 }
 
 // The folder is made, or is that of this fit.
-void open_checkpoint(const std::string& folder, bool resume, const std::string& fit) {
+void open_checkpoint(const std::string& folder, bool resume, const std::string& fit, bool sampled) {
     std::error_code error;
     fs::create_directories(folder, error);
     core::require(!error && fs::is_directory(folder), "the checkpoint folder {} cannot be made: {}", folder,
@@ -131,8 +131,11 @@ void open_checkpoint(const std::string& folder, bool resume, const std::string& 
     core::require(
         *kept == fit,
         "{} holds another fit: its rows, its options, or the version or instruction level of accrue that made "
-        "it are not those of this one",
-        folder);
+        "it are not those of this one{}",
+        folder,
+        sampled ? core::message(" (its rows are a sample whose size follows from the memory: give {} to each run)",
+                              core::option("memory"))
+                : Message());
 }
 
 }  // namespace
@@ -166,7 +169,7 @@ Work::Work(const Context& context, const Archive& archive, const FitOptions& opt
     if (context.checkpoint.empty()) return;
     std::exception_ptr failure;
     if (processes == nullptr || processes->own() == 0) try {
-            open_checkpoint(context.checkpoint, context.resume, fit);
+            open_checkpoint(context.checkpoint, context.resume, fit, archive.sampled_from > 0);
         } catch (const std::exception&) {
             failure = std::current_exception();
         }
@@ -214,7 +217,7 @@ void Batch::finish(const std::exception_ptr& failure,
         // Lengths and texts of the tasks that this process is for, done now or kept.
         std::string own(1, failure == nullptr ? kGood : kBad);
         if (failure != nullptr) {
-            processes.exchange(own + message_of(failure));
+            if (!processes.end_together()) processes.exchange(own + message_of(failure));
         } else {
             for (std::size_t t = processes.own(); t < results_.size(); t += processes.count())
                 own += fmt::format("{}\n", results_[t].size()) + results_[t];

@@ -52,6 +52,7 @@ public:
 
     std::size_t count() const override { return count_; }
     std::size_t own() const override { return own_; }
+    bool end_together() const override { return true; }  // by abort()
 
     std::vector<std::string> exchange(const std::string& text) const override {
         MPI_Request request = MPI_REQUEST_NULL;

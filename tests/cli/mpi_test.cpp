@@ -33,10 +33,11 @@ protected:
             if (line.starts_with("accrue")) own.push_back(line);
         return own;
     }
-    void expect_same_for_any_number(const std::vector<std::string>& arguments) {
+    void expect_same_for_any_number(const std::vector<std::string>& arguments,
+                                    const std::vector<int>& numbers = {1, 2, 3, 4, 7}) {
         const std::string alone = output(arguments);
         const std::string model = folder_.content("m.json");
-        for (const int processes : {2, 3, 7}) {
+        for (const int processes : numbers) {
             std::filesystem::remove(folder_.path("m.json"));
             const Ended run = run_by(processes, arguments);
             EXPECT_EQ(run.status, 0) << run.err;
@@ -66,14 +67,29 @@ TEST_F(Mpi, LorenzFiveDimensionsAndAGrid) {
     const std::string grid = folder_.path("grid.nc");
     std::string cdl =
         "netcdf grid { dimensions: site = 6 ; time = 40 ; variables: double x(site, time) ; double e(site, "
-        "time) ; double site(site) ; data: site = 1, 2, 3, 4, 5, 6 ; x = ";
+        "time) ; double site(site) ; double time(time) ; time:units = \"days since 2020-01-01\" ; data: site = 1, 2, "
+        "3, 4, 5, 6 ; time = 0";
+    for (int i = 1; i < 40; ++i) cdl += fmt::format(", {}", i);
+    cdl += " ; x = ";
     core::Random random(4);
     for (int i = 0; i < 240; ++i) cdl += fmt::format("{}{}", i == 0 ? "" : ", ", random.uniform());
     cdl += " ; e = ";
     for (int i = 0; i < 240; ++i) cdl += fmt::format("{}{}", i == 0 ? "" : ", ", random.normal());
     ASSERT_EQ(support::run({"/usr/bin/ncgen", "-o", grid, folder_.file("grid.cdl", cdl + " ; }")}).status, 0);
+    const std::vector<std::string> of_grid = {
+        "fit", grid, "--inputs", "x", "--error", "e", "--group", "site", "--quiet", "-o", folder_.path("m.json")};
+    expect_same_for_any_number(of_grid);
+    expect_same_for_any_number(with(of_grid, {"--time", "time"}));
+}
+
+// From 15,000 rows of training on ranks are counted.
+TEST_F(Mpi, ManyRowsGiveTheSameModel) {
+    const std::string file = folder_.path("G.csv");
+    output({"generate", "G", "--rows", "20000", "-o", file});
     expect_same_for_any_number(
-        {"fit", grid, "--inputs", "x", "--error", "e", "--group", "site", "--quiet", "-o", folder_.path("m.json")});
+        {"fit", file, "--inputs", "x", "--prediction", "f", "--observation", "y", "--family", "normal", "--bias",
+         "none", "--form", "network", "--starts", "1", "--quiet", "-o", folder_.path("m.json")},
+        {2});
 }
 
 TEST_F(Mpi, BadInputIsSaidOnce) {
@@ -92,6 +108,54 @@ TEST_F(Mpi, BadInputIsSaidOnce) {
               (std::vector<std::string>{"accrue: several processes were started, but 'fit' alone shares its work "
                                         "among them: start this without mpirun"}));
     EXPECT_EQ(folder_.files(), 1U) << "the archive";
+}
+
+// Each process in a shell of its own first.
+std::vector<std::string> in_shell(const std::string& before, std::vector<std::string> mpirun) {
+    const auto accrue = std::find(mpirun.begin(), mpirun.end(), support::binary());
+    const std::vector<std::string> shell = {"/bin/sh", "-c", before + "; exec \"$@\"", "sh"};
+    mpirun.insert(accrue, shell.begin(), shell.end());
+    return mpirun;
+}
+
+// srun --mpi=pmix sets PMIX_* and SLURM_*, and not what mpirun sets.
+TEST_F(Mpi, ProcessesOfSlurmAreKnown) {
+    const std::vector<std::string> arguments = fit_arguments(archive("a.csv", 100), {"--inputs", "x"});
+    const std::string alone = output(arguments);
+    const std::string model = folder_.content("m.json");
+    const std::string slurm =
+        "unset $(env | sed -n 's/^\\(OMPI_[A-Z_]*\\)=.*/\\1/p' | grep -v OMPI_MCA); export SLURM_NTASKS=2 ";
+    for (const char* size : {"SLURM_STEP_NUM_TASKS=2", "SLURM_JOB_NUM_NODES=1"}) {
+        const Ended run = support::run(in_shell(slurm + size, mpirun(2, arguments)), {.in_child = environment});
+        EXPECT_EQ(run.status, 0) << run.err;
+        EXPECT_EQ(run.out, alone) << size << ": printed once";
+        EXPECT_EQ(folder_.content("m.json"), model) << size;
+    }
+    const Ended wrong =
+        support::run(in_shell(slurm + "SLURM_STEP_NUM_TASKS=4", mpirun(2, arguments)), {.in_child = environment});
+    EXPECT_EQ(wrong.status, 2) << wrong.err;
+    EXPECT_EQ(own_lines(wrong.err),
+              (std::vector<std::string>{"accrue: 4 processes were started, but MPI knows of 2: start them by the "
+                                        "mpirun of the MPI that accrue was built with, or by srun --mpi=pmix"}));
+}
+
+TEST_F(Mpi, AFullDiskOfOneProcessEndsAll) {
+    // Files of 2 kB at most in the second process: less than a start has.
+    const std::vector<std::string> arguments =
+        fit_arguments(archive("a.csv", 600),
+                      {"--inputs", "x", "--form", "network", "--checkpoint", folder_.path("starts"), "--resume"});
+    const Ended run = support::run(
+        in_shell("if [ $OMPI_COMM_WORLD_RANK = 1 ]; then ulimit -f 4; fi", mpirun(3, arguments)), {.in_child = [] {
+            environment();
+            ::setenv("OMPI_MCA_btl", "self,tcp", 1);  // shared memory would be a file that is too large
+        }});
+    EXPECT_EQ(run.status, 1);
+    const std::vector<std::string> own = own_lines(run.err);
+    ASSERT_EQ(own.size(), 1U) << run.err;
+    EXPECT_TRUE(own[0].starts_with("accrue (process 2 of 3): ")) << own[0];
+    EXPECT_NE(own[0].find("File too large"), std::string::npos) << own[0];
+    EXPECT_FALSE(std::filesystem::exists(folder_.path("m.json")));
+    output(arguments);
 }
 
 // Processes whose parent this is.

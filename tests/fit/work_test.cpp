@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -23,7 +25,8 @@ using support::Rows;
 // Processes that are threads of this one.
 class ThreadsAsProcesses {
 public:
-    explicit ThreadsAsProcesses(std::size_t count) : texts_(count), barrier_(static_cast<std::ptrdiff_t>(count)) {
+    explicit ThreadsAsProcesses(std::size_t count, bool end_together = false)
+        : end_together_(end_together), texts_(count), barrier_(static_cast<std::ptrdiff_t>(count)) {
         for (std::size_t p = 0; p < count; ++p) members_.push_back(std::make_unique<Member>(*this, p));
     }
 
@@ -50,6 +53,7 @@ private:
         Member(ThreadsAsProcesses& all, std::size_t own) : all_(all), own_(own) {}
         std::size_t count() const override { return all_.texts_.size(); }
         std::size_t own() const override { return own_; }
+        bool end_together() const override { return all_.end_together_; }
         std::vector<std::string> exchange(const std::string& text) const override {
             all_.texts_[own_] = text;
             all_.barrier_.arrive_and_wait();
@@ -63,6 +67,7 @@ private:
         std::size_t own_;
     };
 
+    bool end_together_;
     std::vector<std::string> texts_;
     std::barrier<> barrier_;
     std::vector<std::unique_ptr<Member>> members_;
@@ -167,6 +172,57 @@ TEST(Work, FailureOfOneProcessEndsAll) {
                                               "error: process 2 of 3: no more memory"}));
 }
 
+// The others are in the midst of a start then, which ends here when they are told to.
+TEST(Work, FailureOfOneIsKnownBeforeTheOthersHaveDoneTheirPart) {
+    const Rows rows = support::some_rows(200, 6);
+    ThreadsAsProcesses processes(3, true);
+    std::atomic<bool> has_ended = false;
+    const std::vector<std::string> ends = processes.run([&](const Processes& own) -> std::string {
+        Context context([&](const FitProgress&) {
+            if (own.own() == 1) throw MachineError("no more memory");
+            has_ended.wait(false);
+            return false;
+        });
+        context.processes = &own;
+        try {
+            return fit(rows.archive(), {}, context).model.text();
+        } catch (const std::exception&) {
+            if (own.own() == 1) {
+                has_ended = true;
+                has_ended.notify_all();
+            }
+            throw;
+        }
+    });
+    EXPECT_EQ(ends[1], "error: no more memory");
+}
+
+TEST(Work, AFailedStartEndsTheOthersOfItsProcess) {
+    const Rows rows = support::some_rows(200, 6);
+    FitOptions options;
+    options.form = "network";
+    options.family = "normal";
+    options.bias = "none";
+    options.patience = options.max_iterations = 1000;
+    std::set<std::size_t> folds;
+    bool has_failed = false;
+    int later = 0;
+    Context context([&](const FitProgress& progress) {
+        folds.insert(progress.fold);
+        if (has_failed) {
+            ++later;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        } else if (folds.size() > 1) {
+            has_failed = true;
+            throw MachineError("no more memory");
+        }
+        return true;
+    });
+    with_threads(2, [&] { EXPECT_THROW((void)fit(rows.archive(), options, context), MachineError); });
+    // A call may wait while another one throws; a whole start would have hundreds.
+    EXPECT_LT(later, 50);
+}
+
 TEST(Work, ProcessesOfOtherRowsAreRefused) {
     ThreadsAsProcesses processes(2);
     const std::vector<std::string> ends = processes.run([&](const Processes& own) {
@@ -269,6 +325,15 @@ TEST(Work, CheckpointsOfOtherFitsAreRefused) {
     Rows rows = way.rows;
     rows.errors[7] += 1e-9;
     EXPECT_NE(refusal(rows, way.options, true).find("holds another fit"), std::string::npos);
+    Archive sample = way.rows.archive();
+    sample.errors = sample.errors.subspan(0, 100);
+    for (std::span<const double>& input : sample.inputs) input = input.subspan(0, 100);
+    sample.sampled_from = 120;
+    Context own;
+    own.checkpoint = folder.checkpoint();
+    own.resume = true;
+    const std::string of_sample = support::refusal([&] { (void)fit(sample, way.options, own); });
+    EXPECT_NE(of_sample.find("give --memory to each run"), std::string::npos) << of_sample;
     // Where only the file that says whose they are is gone, starts of another fit are not taken either.
     std::filesystem::remove(std::filesystem::path(folder.checkpoint()) / "accrue-fit");
     EXPECT_EQ(fit(rows.archive(), way.options, context).model.text(), fit(rows.archive(), way.options).model.text());
