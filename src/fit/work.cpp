@@ -134,7 +134,7 @@ void open_checkpoint(const std::string& folder, bool resume, const std::string& 
         "it are not those of this one{}",
         folder,
         sampled ? core::message(" (its rows are a sample whose size follows from the memory: give {} to each run)",
-                              core::option("memory"))
+                                core::option("memory"))
                 : Message());
 }
 
