@@ -175,8 +175,8 @@ TEST_F(Faults, ModelFilesThatAreNotWhole) {
     EXPECT_EQ(model_message(R"({"format": 7})").find(prefix), 0U);
     EXPECT_EQ(model_message(R"({"format": "accrue model"})").find(prefix), 0U);
     std::string later = text;
-    later.replace(later.find("\"format_version\": 4"), 19, "\"format_version\": 8");
-    EXPECT_EQ(model_message(later), prefix + "it has format version 8, this accrue reads up to 7; use a newer accrue");
+    later.replace(later.find("\"format_version\": 4"), 19, "\"format_version\": 9");
+    EXPECT_EQ(model_message(later), prefix + "it has format version 9, this accrue reads up to 8; use a newer accrue");
 }
 
 TEST_F(Faults, AModelFileWithOneWeightEdited) {

@@ -157,10 +157,10 @@ TEST(Adapted, CrpsIsThatOfSplitIntegrals) {
         if (one.inner->recalibrated()) continue;
         for (const std::vector<double>& scores : {std::vector<double>{}, gap, dry}) {
             const auto map = scores.empty() ? nullptr : Recalibrated::fitted(scores, {}, one.inner);
-            const Adapted family(map != nullptr ? SharedFamily(map) : one.inner);
+            const Adapted family(map != nullptr ? SharedFamily(map) : one.inner, one.shaped);
             for (const double scale : {0.6, 1.0, 1.7}) {
                 if (one.inner->power_tails() && scale > 1) continue;  // moments may not exist
-                SCOPED_TRACE(testing::Message() << one.name << " " << scores.size() << " " << scale);
+                SCOPED_TRACE(testing::Message() << one.name << " " << scores.size() << " " << scale << one.shaped);
                 const std::vector<double> values = moved(one, 0.2, scale);
                 std::vector<double> knots;
                 if (map != nullptr)

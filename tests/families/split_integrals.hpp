@@ -30,6 +30,7 @@ inline SplitIntegrals split_integrals(const Family& family, Family::Further valu
     const auto add = [&](double x) { edges.push_back(std::clamp(x, low, high)); };
     for (const double w : knots) add(inner.of_normal_score(w, inner_values));
     for (const double w : inner.jumps(inner_values)) add(inner.of_normal_score(w, inner_values));
+    for (const double z : family.jumps(values)) add(family.of_normal_score(z, values));
     for (double a = -8; a <= 8; a += kStep) add(inner.of_normal_score(std::sinh(a), inner_values));
     for (double z = -kFar; z <= kFar; z += kStep) add(family.of_normal_score(z, values));
     for (double a = std::asinh(low); a < std::asinh(high); a += kStep) add(std::sinh(a));

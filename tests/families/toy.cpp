@@ -2,6 +2,7 @@
 // beside the library, it is a choice like any other, and every test that runs over the families includes it.
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "accrue/family.hpp"
 
@@ -19,6 +20,7 @@ public:
     double mean(Further) const override { return 0; }
     double sd(Further) const override { return std::numbers::sqrt2; }
     bool symmetric() const override { return true; }
+    std::vector<double> jumps(Further) const override { return {0}; }
     double log_pdf_slope(double u, Further) const override { return u < 0 ? 1 : -1; }
 };
 
