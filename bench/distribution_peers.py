@@ -198,6 +198,9 @@ def main():
             ahead[score] += all(medians["accrue"][k] <= own[k] for who, own in medians.items() if who in PEERS)
     for score, count in ahead.items():
         print(f"\naccrue has the lowest {score} on {count} of {len(found)}")
+    if "NGBoost" in peers:
+        seconds = [(np.median(rows["NGBoost"], axis=0)[3], np.median(rows["accrue"], axis=0)[3]) for rows in found.values()]
+        print(f"\naccrue is at least 3 times as fast as NGBoost on {sum(3 * ours <= theirs for theirs, ours in seconds)} of {len(found)}")
 
 
 if __name__ == "__main__":
