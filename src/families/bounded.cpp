@@ -36,6 +36,12 @@ double score_above(double log_above) {
     return below < 0.5 ? -families::normal_score_above(std::log(below)) : families::normal_score_above(log_above);
 }
 
+// They last until the next ones of the thread.
+std::vector<double>& kept_scores() {
+    thread_local std::vector<double> kept;
+    return kept;
+}
+
 // Probabilities below and above a point. Both, so that neither loses its digits.
 struct Sides {
     double below, above;
@@ -131,8 +137,7 @@ public:
         return clamped(inner_.of_normal_score(censored_ ? z : inner_score(z), further_));
     }
     void of_normal_scores(std::span<const double> z, double* u, double* slopes) const {
-        thread_local std::vector<double> kept;
-        std::vector<double>& n = kept;
+        std::vector<double>& n = kept_scores();
         n.assign(z.begin(), z.end());
         if (!censored_)
             for (double& score : n) score = inner_score(score);
@@ -491,6 +496,32 @@ void Bounded::further_slopes(double u, Further further, const FurtherSlopes& slo
     row_slopes(Row(*this, further), u, slopes);
 }
 
+namespace {
+
+constexpr double kReach = 5.5;  // beyond it squares are less than 1e-15 of the scale, or all
+constexpr unsigned kPlaces = 20;
+
+// Of a formula that integrates over normal scores.
+struct Places {
+    Places(double from, double to) {
+        std::size_t count = 0;
+        families::gauss_places<kPlaces>(from, to, [&](double n, double weight) {
+            scores[count] = n;
+            weights[count] = weight;
+            below[count] = normal_cdf(n);
+            densities[count++] = normal_pdf(n);
+        });
+    }
+    std::array<double, kPlaces> scores{}, weights{}, below{}, densities{};
+};
+
+const Places& places_of_lower_half() {  // those of most families
+    static const Places half(-kReach, 0);
+    return half;
+}
+
+}  // namespace
+
 // What censoring takes from the crps of the inner family: the squared probabilities beyond a bound, by normal scores of
 // that family, as seen from below; an upper bound is seen in a mirror. With derivatives by the bound and by the
 // further parameters, to 1e-6.
@@ -502,7 +533,6 @@ public:
     std::span<const double> by_further() const { return by_; }
 
     void compute(double bound, Further further, bool with_slopes) {
-        constexpr double kReach = 5.5;  // beyond it squares are less than 1e-15 of the scale, or all
         const double n = sign_ * inner_.normal_score(bound, further);
         squares = 0;
         by_.assign(scores_.size(), 0.0);
@@ -512,8 +542,7 @@ public:
         const std::vector<double> kinks = inner_.jumps(further);
         const double kink = kinks.empty() ? 0 : sign_ * kinks.front();  // or the median
         if (kink > -kReach && kink < end) {
-            static const Places half(-kReach, 0);  // of most families
-            add(kink == 0 ? half : Places(-kReach, kink), further, with_slopes);
+            add(kink == 0 ? places_of_lower_half() : Places(-kReach, kink), further, with_slopes);
             add(Places(kink, end), further, with_slopes);
         } else {
             add(Places(-kReach, end), further, with_slopes);
@@ -522,21 +551,6 @@ public:
     }
 
 private:
-    static constexpr unsigned kPlaces = 20;
-    // Of a formula that integrates over normal scores.
-    struct Places {
-        Places(double from, double to) {
-            std::size_t count = 0;
-            families::gauss_places<kPlaces>(from, to, [&](double n, double weight) {
-                scores[count] = n;
-                weights[count] = weight;
-                below[count] = normal_cdf(n);
-                densities[count++] = normal_pdf(n);
-            });
-        }
-        std::array<double, kPlaces> scores{}, weights{}, below{}, densities{};
-    };
-
     // By parts: the derivative of the squares, the bound as it is, is that of quantiles x: -2 cdf dx over the density.
     void add(const Places& at, Further further, bool with_slopes) {
         for (std::size_t i = 0; i < kPlaces; ++i) places_[i] = sign_ * at.scores[i];
