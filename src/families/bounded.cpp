@@ -359,11 +359,11 @@ private:
     }
     // And back.
     double truncated_score(double n) const {
-        constexpr double kLeast = std::numeric_limits<double>::min();
+        constexpr double kMinNormal = std::numeric_limits<double>::min();
         const Sides p = truncated_sides(n, a_, b_);
-        if (p.above < kLeast && b_ == kInfinity)
+        if (p.above < kMinNormal && b_ == kInfinity)
             return families::normal_score_above(log_normal_cdf(-n) - log_normal_cdf(-a_));
-        if (p.below < kLeast && a_ == -kInfinity)
+        if (p.below < kMinNormal && a_ == -kInfinity)
             return -families::normal_score_above(log_normal_cdf(n) - log_normal_cdf(b_));
         return families::normal_score_of(p.below, p.above);
     }

@@ -166,8 +166,8 @@ void Recalibrated::take_moments() {
             if (knots_ == Knots::scores) {
                 const double from = is_first(k) ? std::min(v_[0], 0.0) - kEnd : v_[k - 1];
                 const double to = is_last(k) ? std::max(v_[last - 1], 0.0) + kEnd : v_[k];
-                constexpr double kMost = 64;
-                const double span = inner_->is_normal() ? 0 : std::min(kMost, at_score(k, to) - at_score(k, from));
+                constexpr double kMaxSpan = 64;
+                const double span = inner_->is_normal() ? 0 : std::min(kMaxSpan, at_score(k, to) - at_score(k, from));
                 sum += integral(from, to, std::max(to - from, span), [&](double v) {
                     const double w = is_first(k)  ? w_[0] + (v - v_[0]) / first_slope_
                                      : is_last(k) ? w_[last - 1] + (v - v_[last - 1]) / last_slope_
